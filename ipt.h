@@ -6670,7 +6670,8 @@ typedef struct ipt__cut {
     size_t chunk_bytes;            /* per transfer */
     size_t chunks;                 /* per cut matrix, else per batch */
     size_t matrices;               /* whole matrices per chunk; 0: matrices are cut, the next fields are valid */
-    size_t shorter, length;        /* sides of a panel, in elements; length: also of a super-element */
+    size_t shorter, length;        /* sides of a panel, in elements: all of the side that is not cut, the length of a
+                                      super-element */
     size_t panels, rest;           /* panels of the longer side; remaining elements */
     size_t chunk_panels;           /* maximum per chunk */
     size_t group, groups, spare;   /* lines of the longer side that are shuffled together; remaining lines */
@@ -15143,8 +15144,9 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
 
 /* Cut matrices: panels, groups and moves. */
 
-/* A matrix that exceeds the device is cut along its longer side into panels of `length`. The device transposes the
- * panels in place, chunk by chunk. The host performs the other half of the two-pass method, the shuffle of
+/* A matrix that exceeds the device is cut along its longer side into panels of `length`. One with permuted columns is
+ * cut along its other side, whatever the lengths: the device permutes the columns of each panel. The device transposes
+ * the panels in place, chunk by chunk. The host performs the other half of the two-pass method, the shuffle of
  * super-elements, in memory or in the storage. For a tall matrix the panels come first, for a wide matrix the shuffle.
  * So every byte crosses the bus once per direction, and is read and written twice in host memory or storage. The
  * remainder of the longer side is saved first and restored last. As in the two-pass method, slots begin on the rows of
@@ -15152,15 +15154,22 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
  * written from the last to the first, panels of a wide matrix from the first to the last. The write of a panel follows
  * the read of the previous panel in this order. */
 
+/* The length of the side that is not cut. */
+static size_t ipt__cut_shorter(const ipt__problem *problem)
+{
+    return ipt__is_tall(problem) ? problem->desc.cols : problem->desc.rows;
+}
+
 /* Chooses the size of panels and chunks. wanted: sufficient bytes of a super-element. Returns 0 if no size fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    const size_t size = desc->elem_size, longer = ipt__max(desc->rows, desc->cols);
+    const int tall = ipt__is_tall(&plan->problem);
+    const size_t size = desc->elem_size, longer = tall ? desc->rows : desc->cols;
     size_t most, length;
     memset(cut, 0, sizeof *cut);
-    cut->tall = desc->rows >= desc->cols;
-    cut->shorter = ipt__min(desc->rows, desc->cols);
+    cut->tall = tall;
+    cut->shorter = ipt__cut_shorter(&plan->problem);
     if (plan->problem.matrix_bytes <= capacity) {
         const size_t enough = ipt__max(ipt__min(capacity, IPT__CUT_CHUNK_BYTES) / plan->problem.matrix_bytes, 1);
         cut->matrices = ipt__min(enough, desc->batch);
@@ -15168,6 +15177,8 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
         cut->chunk_bytes = cut->matrices * plan->problem.matrix_bytes;
         return 1;
     }
+    if (ipt__problem_moves(&plan->problem) == IPT__MOVES_ARRAYS)
+        return 0;
     if (cut->shorter <= IPT__CUT_CHUNK_BYTES / wanted)
         capacity = ipt__min(capacity, IPT__CUT_CHUNK_BYTES);
     else
@@ -16094,11 +16105,11 @@ static ipt_result ipt__bus_list_make(ipt_plan *plan, ipt__bus_bands *sizes)
 /* Fills the places of the bands and of the remainders in device memory. */
 static ipt__bus_bands ipt__bus_bands_of(const ipt__problem *problem, size_t number)
 {
-    const size_t longer = ipt__max(problem->desc.rows, problem->desc.cols);
+    const int tall = ipt__is_tall(problem);
     ipt__bus_bands sizes;
     const ipt__bands *const bands = &sizes.bands;
     memset(&sizes, 0, sizeof sizes);
-    sizes.bands = ipt__bands_of(problem, ipt__is_tall(problem), number, longer / number, 1);
+    sizes.bands = ipt__bands_of(problem, tall, number, (tall ? problem->desc.rows : problem->desc.cols) / number, 1);
     sizes.size = problem->desc.elem_size;
     sizes.run_bytes = bands->height * sizes.size;
     sizes.band_bytes = ipt__round_up(bands->cols * sizes.run_bytes, IPT__BUS_ALIGNMENT);
@@ -16156,7 +16167,27 @@ static ipt__bus_piece ipt__bus_piece_of(const ipt__bus_bands *sizes, int plan)
 
 /* Cut matrices: plans of the pieces, executions. */
 
-/* The desc of a plan for `count` pieces of rows x cols elements. */
+/* Makes the desc of pieces that hold elements one of arrays, if the plan moves arrays or permutes columns. */
+static void ipt__cut_permute(const ipt__problem *problem, ipt_plan_desc *desc)
+{
+    const ipt__array *const array = &problem->array;
+    const int tall = array->columns == 1, wide = array->columns == 2;
+    int i;
+    if (!array->count)
+        return;
+    desc->rank = (unsigned)(array->count + tall + wide);
+    for (i = 0; i < array->count; ++i) {
+        desc->shape[i + tall] = array->lengths[i];
+        desc->axes[array->goal[i] + wide] = (unsigned)(i + tall);
+    }
+    if (tall || wide) {
+        desc->shape[tall ? 0 : array->count] = tall ? desc->rows : desc->cols;
+        desc->axes[tall ? array->count : 0] = (unsigned)(tall ? 0 : array->count);
+    }
+    desc->rows = desc->cols = 0;
+}
+
+/* The desc of a plan for `count` pieces of rows x cols elements, or of super-elements. */
 static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size_t cols, size_t count, ipt_host host)
 {
     ipt_plan_desc desc = plan->problem.desc;
@@ -16190,7 +16221,9 @@ static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, ipt_host host)
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
     const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
     ipt_plan_desc desc = ipt__cut_piece_desc(plan, rows, cols, whole, host);
-    ipt_result result = ipt__cut_piece_plan(plan, &desc, &plans[0]);
+    ipt_result result;
+    ipt__cut_permute(&plan->problem, &desc);
+    result = ipt__cut_piece_plan(plan, &desc, &plans[0]);
     if (!result && last != whole) {
         desc.batch = last;
         result = ipt__cut_piece_plan(plan, &desc, &plans[1]);
@@ -16198,6 +16231,7 @@ static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, ipt_host host)
     if (!result && cut->rest) {
         desc = ipt__cut_piece_desc(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest, 1,
                                    host);
+        ipt__cut_permute(&plan->problem, &desc);
         result = ipt__cut_piece_plan(plan, &desc, &plans[IPT__CUT_PLAN_REST]);
     }
     if (!result && cut->group > 1) { /* of a group's super-elements; the chunks' plans apply the expression */
@@ -16273,7 +16307,7 @@ static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
     const ipt__problem *const problem = &plan->problem;
     ipt__blocks *const blocks = &plan->cut->blocks;
     ipt__bus_bands bands;
-    if (ipt__blocks_choose(problem, capacity, blocks)) {
+    if (!problem->array.count && ipt__blocks_choose(problem, capacity, blocks)) {
         const ipt_result result = ipt__blocks_list(plan, blocks);
         if (result)
             return result;
@@ -16292,7 +16326,7 @@ static size_t ipt__bus_device_bytes(const ipt__cut_plan *plan)
     return plan->bus_bands.bus_bytes ? plan->bus_bands.device_bytes : plan->blocks.units * plan->blocks.unit_bytes;
 }
 
-/* The desc of a plan for blocks or bands; rows 0: that plan is not needed. */
+/* The desc of a plan for blocks or bands; rows and rank 0: that plan is not needed. */
 static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
 {
     const ipt__blocks *const blocks = &plan->cut->blocks;
@@ -16304,6 +16338,8 @@ static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
         desc.elem_size = piece.size;
         if (index == IPT__BUS_PLAN_RANGE || index == IPT__BUS_PLAN_REST_COLS)
             ipt__desc_drop_expression(&desc); /* that of a band applies it */
+        else if (piece.rows && piece.cols)
+            ipt__cut_permute(&plan->problem, &desc);
     } else
         desc = ipt__cut_piece_desc(plan, index & 1 ? rows % blocks->length : blocks->length,
                                    index & 2 ? cols % blocks->columns : blocks->columns, 1, IPT_HOST_SYNCHRONOUS);
@@ -16326,7 +16362,7 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
         ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
         desc.max_workspace = ipt__max(workspace, 2); /* 1 would not be a limit in bytes */
-        if (desc.rows)
+        if (desc.rows || desc.rank)
             result = ipt__cut_piece_plan(plan, &desc, &share->block_plans[i]);
     }
     if (result || !host->commands || !plan->enough)
@@ -16341,8 +16377,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host->staging;
     ipt__host_share *share;
-    const size_t workspace = ipt__cut_workspace(plan, limit),
-                 line = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
+    const size_t workspace = ipt__cut_workspace(plan, limit), line = ipt__cut_shorter(&plan->problem);
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
@@ -16562,29 +16597,40 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
 
 /* Making plans for matrices in host memory, cut or whole. */
 
-/* Bytes of device memory that a plan for host matrices may use. */
-static size_t ipt__cut_limit(const ipt_plan *plan)
+/* Bytes of device memory that a plan for host matrices may use. whole: the device works in the host's memory, if it
+ * can. */
+static size_t ipt__device_limit(const ipt_context *context, const ipt_plan_desc *desc, int whole)
 {
     cl_ulong bytes = 0;
-    if (plan->problem.desc.max_device_memory)
-        return plan->problem.desc.max_device_memory;
-    if ((plan->context->shares_memory && !plan->host->in_pieces) || !plan->context->device ||
-        ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
+    if (desc->max_device_memory)
+        return desc->max_device_memory;
+    if ((context->shares_memory && whole) || !context->device ||
+        ipt__cl.clGetDeviceInfo(context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
     return ipt__size_of(bytes);
+}
+
+static size_t ipt__cut_limit(const ipt_plan *plan)
+{
+    return ipt__device_limit(plan->context, &plan->problem.desc, !plan->host->in_pieces);
+}
+
+/* Whether a batch of `span` bytes, whose plan may have a workspace of `budget` bytes, exceeds the device's memory. */
+static int ipt__exceeds_device(const ipt_context *context, const ipt_plan_desc *desc, size_t span, size_t budget)
+{
+    const size_t limit = ipt__device_limit(context, desc, 1);
+    const int shared = context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
+    if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
+        return limit < span;
+    return limit < budget || (!shared && limit - budget < span);
 }
 
 /* True if the plan cuts its matrices. Such a plan has no stages of its own. */
 static int ipt__plan_is_cut(const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const size_t limit = ipt__cut_limit(plan), budget = ipt__problem_budget(&plan->problem);
-    const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
-    if (plan->host->in_pieces)
-        return 1;
-    if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
-        return limit < plan->problem.span_bytes;
-    return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
+    const ipt__problem *const problem = &plan->problem;
+    return plan->host->in_pieces ||
+           ipt__exceeds_device(plan->context, &problem->desc, problem->span_bytes, ipt__problem_budget(problem));
 }
 
 /* Opens a cut plan with the largest buffers that the device can allocate. */
@@ -16594,7 +16640,6 @@ static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unuse
     char cause[IPT__CAUSE_BYTES];
     ipt_result result;
     (void)unused;
-    plan->cut->make_piece = ipt__plan_make;
     result = ipt__cut_open_device(plan, limit);
     while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
         ipt__keep_cause(cause);
@@ -16609,7 +16654,7 @@ static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unuse
 }
 
 /* Opens a cut plan, and describes it. open: the function for matrices in memory or in a storage. */
-static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
+static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open, ipt__plan_maker make_piece)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
@@ -16638,6 +16683,7 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
     plan->cut = (ipt__cut_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->cut);
     if (!plan->cut)
         return IPT_ERROR_OUT_OF_MEMORY;
+    plan->cut->make_piece = make_piece;
     result = ipt__plan_fit(plan, open, NULL);
     if (!result && desc->move && !plan->cut->sizes.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
@@ -16663,7 +16709,7 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
         return result;
     (*plan)->host->in_pieces = in_pieces;
     if (ipt__plan_is_cut(*plan)) {
-        result = ipt__plan_cut(*plan, ipt__cut_open_host);
+        result = ipt__plan_cut(*plan, ipt__cut_open_host, ipt__plan_make);
     } else {
         result = ipt__plan_make_stages(*plan);
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)
@@ -16919,6 +16965,64 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
                                                              "holds the result")
                            : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is unchanged");
     return result;
+}
+
+#ifndef IPT_NO_HOST_STREAMING
+/* The progress of an array's passes. */
+typedef struct ipt__pass_progress {
+    const ipt_host_options *options; /* the caller's */
+    size_t before, passes;           /* executions of passes: the number of ended ones, and of all */
+    size_t bytes;                    /* reported for each execution. Passes differ in their bytes over the bus */
+    int cancelled;                   /* by the callback: no later pass begins */
+} ipt__pass_progress;
+
+static int ipt__pass_progressed(size_t done, size_t total, void *user)
+{
+    ipt__pass_progress *const of = (ipt__pass_progress *)user;
+    const size_t part = (size_t)((double)of->bytes * (double)done / (double)total);
+    if (of->options->progress(of->before * of->bytes + part, of->passes * of->bytes, of->options->user))
+        of->cancelled = 1;
+    return of->cancelled;
+}
+
+/* Executes the passes of an array that exceeds the device. Each pass moves the array through host memory. */
+static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    ipt_host_options each = {NULL, NULL, NULL};
+    ipt__pass_progress progress = {NULL, 0, 0, 0, 0};
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    for (i = 0; i < plan->passes->count; ++i)
+        progress.passes += plan->passes->list[i].repeats;
+    if (options && options->progress) {
+        progress.options = options;
+        progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
+        each.progress = ipt__pass_progressed;
+        each.user = &progress;
+    }
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
+            result = ipt__host_execute(plan->passes->list[i].plan, (char *)data + r * plan->problem.desc.batch_stride,
+                                       &each);
+            if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
+                result = ipt__fail_incomplete("an earlier pass has changed data");
+            ++progress.before;
+            if (!result && progress.cancelled && progress.before < progress.passes)
+                result = ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled between two passes: data holds neither array");
+        }
+    return result;
+}
+#endif
+
+/* Executes a checked plan of any kind. */
+static ipt_result ipt__host_execute_as(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+#ifndef IPT_NO_HOST_STREAMING
+    if (plan->kind->by_passes)
+        return ipt__host_execute_passes(plan, data, options);
+#endif
+    return ipt__host_execute(plan, data, options);
 }
 #ifndef IPT_NO_HOST_STREAMING
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -17186,11 +17290,12 @@ static size_t ipt__storage_scratch(const ipt__cut *cut)
 }
 
 /* Chooses the pieces of a matrix in a storage and makes their plans. */
-static ipt_result ipt__cut_open_storage(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__cut_open_storage(ipt_plan *plan, const void *unused)
 {
     ipt__host *const host = &plan->host->staging;
     const size_t limit = plan->problem.desc.max_host_memory, device = plan->problem.desc.max_device_memory;
     size_t capacity, used = 0;
+    (void)unused;
     /* Shrink the chunk until all buffers fit. */
     for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
         size_t piece = capacity;
@@ -17215,7 +17320,7 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
                   plan->problem.desc.elem_size);
         return ipt__advise(offsetof(ipt_plan_desc, max_host_memory),
                            5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
-                                   ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                                   ipt__cut_shorter(&plan->problem) +
                                plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES);
     }
     host->share_count = 1;
@@ -17377,14 +17482,14 @@ static void ipt__storage_compute(ipt__storage_job *job)
     if (job->phase == IPT__PHASE_CHUNKS) {
         if (!plan->cut->sizes.tall)
             ipt__cut_spare(&plan->cut->sizes, index, run->kept + plan->cut->sizes.rest_bytes, job->slot);
-        job->result = ipt__host_execute(ipt__cut_plan_of(plan, index), job->slot, NULL);
+        job->result = ipt__host_execute_as(ipt__cut_plan_of(plan, index), job->slot, NULL);
         if (plan->cut->sizes.tall)
             ipt__cut_spare(&plan->cut->sizes, index, run->kept + plan->cut->sizes.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
-        job->result = ipt__host_execute(plans[IPT__CUT_PLAN_GROUP], job->slot, NULL);
+        job->result = ipt__host_execute_as(plans[IPT__CUT_PLAN_GROUP], job->slot, NULL);
     else if (plan->cut->sizes.rest &&
              job->phase == (ipt__cut_saves_late(&plan->cut->sizes) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
-        job->result = ipt__host_execute(plans[IPT__CUT_PLAN_REST], job->slot, NULL);
+        job->result = ipt__host_execute_as(plans[IPT__CUT_PLAN_REST], job->slot, NULL);
     else if (job->phase == IPT__PHASE_RESTORE && plan->cut->sizes.tall)
         ipt__cut_join_spare(&plan->cut->sizes, run->kept + plan->cut->sizes.rest_bytes, job->slot);
 }
@@ -17786,18 +17891,11 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
     return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
 }
 
-static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
-{
-    (void)unused;
-    plan->cut->make_piece = ipt__storage_piece_make;
-    return ipt__cut_open_storage(plan);
-}
-
 static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                          ipt_plan **plan)
 {
     const ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
-    return result ? result : ipt__plan_keep(plan, ipt__plan_cut(*plan, ipt__storage_open));
+    return result ? result : ipt__plan_keep(plan, ipt__plan_cut(*plan, ipt__cut_open_storage, ipt__storage_piece_make));
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -17822,8 +17920,8 @@ typedef struct ipt__pass {
 
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
-    size_t host_memory; /* bytes for a storage's matrices; 0: the matrix is in memory */
-    int doubles;        /* double passes are possible */
+    size_t memory; /* bytes through which arrays go in pieces, see ipt__pieces_memory; 0: they are on the device */
+    int doubles;   /* double passes are possible */
     const ipt__array *array;
     int most; /* passes */
     ipt__pass passes[IPT__MOST_PASSES], best[IPT__MOST_PASSES];
@@ -17880,17 +17978,17 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     return bytes / share;
 }
 
-/* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written
+/* The cost of a pass through memory: the bytes that are read and written. Matrices that fit memory are read and written
  * once, others twice. If memory is too small for a panel's rows, no plan is possible. */
-static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
+static double ipt__pass_cost_stored(size_t memory, const ipt__pass *pass)
 {
     const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
     const double panels =
         (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES) * (double)ipt__min(pass->rows, pass->cols);
     return instance * (double)pass->batch *
-           ((double)IPT__STORED_ROOM * instance <= (double)host_memory ? 1
-            : (double)IPT__STORED_ROOM * panels <= (double)host_memory ? 2
-                                                                       : IPT__STORED_NEVER);
+           ((double)IPT__STORED_ROOM * instance <= (double)memory ? 1
+            : (double)IPT__STORED_ROOM * panels <= (double)memory ? 2
+                                                                  : IPT__STORED_NEVER);
 }
 
 /* Whether the axis at `right` follows the one at `left` in the result. Both ends of the sequence count as axes. */
@@ -17986,10 +18084,10 @@ static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pa
            2 * ipt__held_units(pass->elem_size, 2) + 16 <= search->limits->local_memory;
 }
 
-static double ipt__axes_cost(const ipt__axes_search *search, const ipt__pass *pass)
+/* The cost of a pass on the device, or through `memory` bytes. */
+static double ipt__axes_cost(const ipt__limits *limits, size_t memory, const ipt__pass *pass)
 {
-    return search->host_memory ? ipt__pass_cost_stored(search->host_memory, pass)
-                               : ipt__pass_cost(search->limits, pass);
+    return memory ? ipt__pass_cost_stored(memory, pass) : ipt__pass_cost(limits, pass);
 }
 
 /* Searches for the cheapest list of passes that starts with this sequence. */
@@ -18018,7 +18116,8 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
                     ipt__axes_order next = exchanged;
                     *pass = ipt__axes_pass(search, order, &cuts);
                     ipt__axes_exchange(&next, cuts.end, cuts.inner_middle, cuts.inner_end);
-                    ipt__axes_search_from(search, &next, depth + 1, cost + ipt__axes_cost(search, pass));
+                    ipt__axes_search_from(search, &next, depth + 1,
+                                          cost + ipt__axes_cost(search->limits, search->memory, pass));
                 } while (ipt__axes_doubles(search, pass) && ipt__axes_next_inner(&cuts, count));
             }
 }
@@ -18090,7 +18189,7 @@ static void ipt__axes_extend(const ipt__axes_search *search, const ipt__axes_lis
                 ipt__axes_exchange(&next.order, cuts.begin, cuts.middle, cuts.end);
                 cuts.inner_middle = cuts.inner_end = cuts.end;
                 next.passes[depth] = ipt__axes_pass(search, &from->order, &cuts);
-                next.cost = from->cost + ipt__axes_cost(search, &next.passes[depth]);
+                next.cost = from->cost + ipt__axes_cost(search->limits, search->memory, &next.passes[depth]);
                 next.least = next.cost + bytes * ipt__axes_least(next.order.goal, count);
                 ipt__axes_keep(lists, &next);
             }
@@ -18140,11 +18239,11 @@ static void ipt__axes_join(ipt__array *array)
     }
 }
 
-/* Writes the cheapest list of passes. Returns their number; 0: nothing moves. host_memory: bytes for a storage's
- * matrices, or 0. doubles: double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over
- * neighbouring axes can take less time than one pass over the joined axis. */
-static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
-                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES], double *cost)
+/* Writes the cheapest list of passes. Returns their number; 0: nothing moves. memory: see ipt__axes_search. doubles:
+ * double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over neighbouring axes can take less
+ * time than one pass over the joined axis. */
+static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t memory, int doubles, ipt__array *array,
+                                           ipt__pass passes[IPT__MOST_PASSES], double *cost)
 {
     ipt__axes_search search;
     ipt__axes_order order;
@@ -18152,7 +18251,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
         ipt__axes_join(array);
     memset(&search, 0, sizeof search);
     search.limits = limits;
-    search.host_memory = host_memory;
+    search.memory = memory;
     search.doubles = doubles && array->count <= IPT__AXES_FREE;
     search.array = array;
     search.best_count = -1;
@@ -18182,14 +18281,32 @@ static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *de
            !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
 }
 
-/* Takes a joined array as one that moves by boxes. A first axis that stays makes a batch. Returns the cost; 0: it does
- * not. */
-static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
-                               ipt__array *whole, ipt__pass *pass)
+/* What the costs of ways depend on. */
+typedef struct ipt__axes_means {
+    const ipt__limits *limits;
+    const ipt_plan_desc *desc;
+    size_t memory; /* bytes through which arrays go in pieces, see ipt__pieces_memory; 0: they are on the device */
+} ipt__axes_means;
+
+/* The cost of a pass that takes arrays whole, or by panels of permuted columns, through memory: see
+ * ipt__pass_cost_stored. 0: neither fits. columns: elements of a panel's row; 0: the arrays have no permuted columns.
+ */
+static double ipt__whole_cost_stored(size_t memory, const ipt__pass *pass, size_t columns)
 {
+    const double room = (double)memory / IPT__STORED_ROOM,
+                 bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
+                 panel = (double)columns * (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES);
+    return bytes * (double)pass->batch * (bytes <= room ? 1 : columns && panel <= room ? 2 : 0);
+}
+
+/* Takes a joined array as one that moves at once: by boxes on the device. A first axis that stays makes a batch.
+ * Returns the cost; 0: it does not. */
+static double ipt__whole_boxes(const ipt__axes_means *means, const ipt__array *joined, ipt__array *whole,
+                               ipt__pass *pass)
+{
+    const ipt__limits *const limits = means->limits;
     const size_t batch = ipt__array_batch(joined);
     int i;
-    (void)desc;
     *whole = *joined;
     memset(pass, 0, sizeof *pass);
     if (batch > 1) {
@@ -18204,6 +18321,8 @@ static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *d
     pass->rows = 1;
     pass->cols = whole->elements;
     pass->elem_size = joined->elem_size;
+    if (means->memory)
+        return ipt__whole_cost_stored(means->memory, pass, 0);
     return !limits->cpu && joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
                ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
                : 0;
@@ -18240,9 +18359,10 @@ static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *col
 
 /* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the
  * first one. Axes before and after these stay. Returns the cost; 0: there is no such axis, or runs are too short. */
-static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
-                                 ipt__array *columns, ipt__pass *pass)
+static double ipt__whole_columns(const ipt__axes_means *means, const ipt__array *joined, ipt__array *columns,
+                                 ipt__pass *pass)
 {
+    const ipt__limits *const limits = means->limits;
     const int first = !joined->goal[0], last = joined->count - 1;
     const int end = joined->goal[last] == last ? last : last + 1; /* of the axes that move */
     const size_t before = joined->lengths[first], after = joined->lengths[end - 1];
@@ -18251,7 +18371,8 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     int i;
     memset(columns, 0, sizeof *columns);
     memset(pass, 0, sizeof *pass);
-    if (end - first < 3 || (!tall && !wide) || !limits->memory_model || (desc->expression && end == last))
+    if (end - first < 3 || (!tall && !wide) || (!limits->memory_model && !means->memory) ||
+        (means->desc->expression && end == last))
         return 0;
     columns->columns = takes_first ? 1 : 2;
     columns->elem_size = pass->elem_size = joined->elem_size * (end == last ? joined->lengths[last] : 1);
@@ -18264,7 +18385,9 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     pass->batch = first ? joined->lengths[0] : 1;
     pass->rows = takes_first ? before : columns->elements;
     pass->cols = takes_first ? columns->elements : after;
-    return limits->cpu ? ipt__columns_cost_waves(limits, desc, columns, pass)
+    if (means->memory)
+        return ipt__whole_cost_stored(means->memory, pass, columns->elements);
+    return limits->cpu ? ipt__columns_cost_waves(limits, means->desc, columns, pass)
                        : ipt__columns_cost(limits, columns, pass);
 }
 #endif
@@ -18294,8 +18417,8 @@ typedef struct ipt__axes_way {
 /* Takes a joined array as two passes. boxes_first: the boxes leave out the array's first axis, which the second pass
  * brings to its place; else the first pass brings the result's first axis to its place, and the boxes leave it out. A
  * first axis that stays makes a batch. Returns the cost; 0: the arrays do not fit. */
-static double ipt__boxes_and_matrix(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
-                                    int boxes_first, ipt__array *whole, ipt__pass passes[2])
+static double ipt__boxes_and_matrix(const ipt__axes_means *means, const ipt__array *joined, int boxes_first,
+                                    ipt__array *whole, ipt__pass passes[2])
 {
     const int first = !joined->goal[0], outer = boxes_first ? first : ipt__axis_at(joined->goal, first);
     const size_t batch = first ? joined->lengths[0] : 1;
@@ -18322,23 +18445,22 @@ static double ipt__boxes_and_matrix(const ipt__limits *limits, const ipt_plan_de
             (unsigned char)(joined->goal[i] + 1 - first - (joined->goal[i] > joined->goal[outer]));
     }
     ipt__axes_join(&inner);
-    cost = ipt__whole_boxes(limits, desc, &inner, whole, &passes[!boxes_first]);
-    return cost > 0 ? cost + ipt__pass_cost(limits, matrix) : 0;
+    cost = ipt__whole_boxes(means, &inner, whole, &passes[!boxes_first]);
+    return cost > 0 ? cost + ipt__axes_cost(means->limits, means->memory, matrix) : 0;
 }
 
 /* Takes a joined array in a way. */
-static void ipt__axes_way_find(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
-                               ipt__axes_way_kind kind, ipt__axes_way *way)
+static void ipt__axes_way_find(const ipt__axes_means *means, const ipt__array *joined, ipt__axes_way_kind kind,
+                               ipt__axes_way *way)
 {
     memset(way, 0, sizeof *way);
     way->count = kind == IPT__WAY_BOXES || kind == IPT__WAY_COLUMNS ? 1 : 2;
     way->at = kind == IPT__WAY_BOXES_LAST;
     if (joined->count < 2)
         return;
-    way->cost = kind == IPT__WAY_BOXES ? ipt__whole_boxes(limits, desc, joined, &way->whole, way->passes)
-                : kind == IPT__WAY_COLUMNS
-                    ? ipt__whole_columns(limits, desc, joined, &way->whole, way->passes)
-                    : ipt__boxes_and_matrix(limits, desc, joined, !way->at, &way->whole, way->passes);
+    way->cost = kind == IPT__WAY_BOXES     ? ipt__whole_boxes(means, joined, &way->whole, way->passes)
+                : kind == IPT__WAY_COLUMNS ? ipt__whole_columns(means, joined, &way->whole, way->passes)
+                                           : ipt__boxes_and_matrix(means, joined, !way->at, &way->whole, way->passes);
     if (way->whole.count > IPT__KERNEL_AXES)
         way->cost = 0;
 }
@@ -18626,6 +18748,8 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
 
 /* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
 typedef struct ipt__passes {
+    ipt__workspace *lent;       /* see ipt__plan_new */
+    ipt__plan_maker make_piece; /* of arrays that go in pieces; NULL: none do */
     ipt_context *const *contexts;
     size_t split;
     const ipt_plan_desc *desc;
@@ -18706,6 +18830,36 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
     return most;
 }
 
+#if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
+/* Makes a plan that takes arrays through memory whole, or by panels of permuted columns. */
+static IPT__RARE ipt_result ipt__cut_array_make(ipt_context *context, const ipt_plan_desc *desc,
+                                                const ipt__passes *passes, ipt__workspace *lent, ipt_plan **plan)
+{
+    ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
+    if (result)
+        return result;
+    (*plan)->problem.array = *passes->whole;
+#ifndef IPT_NO_STORAGE
+    if (desc->max_host_memory)
+        result = ipt__plan_cut(*plan, ipt__cut_open_storage, passes->make_piece);
+    else
+#endif
+        result = ipt__plan_cut(*plan, ipt__cut_open_host, passes->make_piece);
+    return ipt__plan_keep(plan, result);
+}
+#endif
+
+/* Makes the plan of the pass that permutes passes->whole. */
+static ipt_result ipt__whole_pass_make(ipt_plan *plan, const ipt__passes *passes, const ipt_plan_desc *desc,
+                                       ipt_plan **made)
+{
+#if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
+    if (plan->kind->by_passes)
+        return ipt__cut_array_make(plan->context, desc, passes, plan->workspace, made);
+#endif
+    return ipt__array_plan_make(plan->context, desc, passes->whole, plan->workspace, made);
+}
+
 /* Makes the plans of the passes, which share the plan's workspace. what: an ipt__passes. */
 static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
@@ -18719,7 +18873,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         made->apart = plan->problem.desc.batch_stride;
         plan->workspace->unit_most = unit;
         result = passes->whole && i == passes->whole_at
-                     ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
+                     ? ipt__whole_pass_make(plan, passes, &its, &made->plan)
                      : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
@@ -18731,7 +18885,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
             return result;
         plan->enough = ipt__max(plan->enough, made->plan->enough);
     }
-    if (passes->list[0].inner_rows || passes->whole)
+    if (!plan->kind->by_passes && (passes->list[0].inner_rows || passes->whole))
         result = ipt__passes_make_copies(plan, passes->desc, passes->array);
     if (!result && plan->passes->copies)
         plan->enough = ipt__max(plan->enough, plan->passes->copies->enough);
@@ -18819,8 +18973,6 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 #ifndef IPT_NO_HOST_STREAMING
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
-    if (plan->kind->by_passes && passes->whole)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "an array that does not fit the device moves by matrices");
     /* Double passes convert formats, which are not cut. */
     for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {
@@ -18843,7 +18995,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* bytes and gaps of the arrays */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
-    result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
+    result = ipt__plan_new(passes->contexts[0], &whole, passes->lent, plan);
     if (result)
         return result;
     result = ipt__passes_begin(*plan, passes);
@@ -18853,6 +19005,32 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
         result = ipt__axes_write_description(*plan, passes->desc);
     return ipt__plan_keep(plan, result);
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plans/array_plan                                                                                                 */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Plans for arrays of several axes: the choice between ways and passes. */
+
+#if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
+/* Bytes of memory through which arrays go in pieces: a storage's, or that of a device which they exceed. 0: they do
+ * not. */
+static size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array)
+{
+    const size_t bytes = array->elements * array->elem_size, batch = ipt__max(desc->batch, 1);
+    const size_t span = (batch - 1) * ipt__max(desc->batch_stride, bytes) + bytes;
+    if (desc->max_host_memory)
+        return desc->max_host_memory;
+    return ipt__exceeds_device(context, desc, span, ipt__desc_budget(desc, bytes * batch))
+               ? ipt__device_limit(context, desc, 1)
+               : 0;
+}
+#else
+static size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array)
+{
+    (void)context, (void)array;
+    return desc->max_host_memory;
+}
+#endif
 
 #ifndef IPT_NO_BOXES
 /* Makes a plan that permutes arrays in a way. */
@@ -18867,9 +19045,9 @@ static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, i
 }
 
 /* Makes a plan that permutes the arrays in one of these ways, if one takes less time than passes of that cost. */
-static ipt_result ipt__ways_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
+static ipt_result ipt__ways_plan_make(ipt__passes passes, size_t memory, double cost, ipt_plan **plan)
 {
-    const ipt__limits *const limits = &passes.contexts[0]->limits;
+    const ipt__axes_means means = {&passes.contexts[0]->limits, passes.desc, memory};
     ipt__array joined = *passes.array;
     int tried = 0, i;
     ipt__axes_join(&joined);
@@ -18879,7 +19057,7 @@ static ipt_result ipt__ways_plan_make(ipt__passes passes, double cost, ipt_plan 
         int number = -1;
         best.cost = cost;
         for (i = 0; i < IPT__WAYS; ++i) {
-            ipt__axes_way_find(limits, passes.desc, &joined, (ipt__axes_way_kind)i, &way);
+            ipt__axes_way_find(&means, &joined, (ipt__axes_way_kind)i, &way);
             if (!(tried >> i & 1) && way.cost > 0 && way.cost < best.cost) {
                 best = way;
                 number = i;
@@ -18896,9 +19074,9 @@ static ipt_result ipt__ways_plan_make(ipt__passes passes, double cost, ipt_plan 
 #endif
 
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
- * has accepted; 0: one context does all. */
+ * has accepted; 0: one context does all. lent, make_piece: see ipt__passes. */
 static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
-                                                ipt_plan **plan)
+                                                ipt__workspace *lent, ipt__plan_maker make_piece, ipt_plan **plan)
 {
     ipt_context *const context = contexts[0];
     ipt__array array;
@@ -18908,20 +19086,23 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
                         !(desc->flags & IPT_OUT_OF_PLACE);
     double cost;
     ipt_plan_desc one;
-    size_t repeats;
+    size_t repeats, memory;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
+    memory = split ? desc->max_host_memory : ipt__pieces_memory(context, desc, &array);
+    passes.lent = lent;
+    passes.make_piece = make_piece;
     passes.contexts = contexts;
     passes.split = split;
     passes.desc = desc;
     passes.array = &array;
     passes.list = list;
     passes.whole = NULL;
-    passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
+    passes.count = ipt__axes_find_passes(&context->limits, memory, doubles, &array, list, &cost);
 #ifndef IPT_NO_BOXES
-    if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {
-        result = ipt__ways_plan_make(passes, cost, plan);
+    if (passes.count && !split && (memory || ipt__moves_at_once(&context->limits, desc))) {
+        result = ipt__ways_plan_make(passes, memory, cost, plan);
         if (result != IPT_ERROR_UNSUPPORTED)
             return result;
     }
@@ -18933,12 +19114,32 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
         one.batch_stride % ipt__unit_bytes(one.elem_size))
         return ipt__passes_plan_make(&passes, plan);
-    result = ipt__any_plan_make(context, &one, NULL, plan);
+    result = ipt__any_plan_make(context, &one, lent, plan);
     if (!result)
         result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
     return ipt__plan_keep(plan, result);
+}
+
+#if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
+/* Makes a plan for pieces: of arrays, or of super-elements. */
+static ipt_result ipt__array_piece_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                        ipt_plan **plan)
+{
+    const ipt_result result = desc->rank ? ipt__axes_plan_make(&context, 0, desc, lent, ipt__array_piece_make, plan)
+                                         : ipt__host_plan_make(context, desc, lent, plan);
+    return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
+}
+#else
+#define ipt__array_piece_make NULL /* arrays do not go in pieces */
+#endif
+
+/* Makes a plan for a caller's arrays: see ipt__axes_plan_make. */
+static ipt_result ipt__array_plan_make_any(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
+                                           ipt_plan **plan)
+{
+    return ipt__axes_plan_make(contexts, split, desc, NULL, ipt__array_piece_make, plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plans/view_plan                                                                                                  */
@@ -19371,7 +19572,7 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
     if (dense) {
         its.batch_stride = desc->batch_stride;
         ipt__view_dense(&view, &its);
-        return ipt__axes_plan_make(contexts, split, &its, plan);
+        return ipt__array_plan_make_any(contexts, split, &its, plan);
     }
     memset(its.strides, 0, sizeof its.strides);
     memset(its.strides_out, 0, sizeof its.strides_out);
@@ -19405,54 +19606,6 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
 
 /* Executions of host matrices: of plans of all kinds, and in threads of their own. */
 
-#ifndef IPT_NO_HOST_STREAMING
-/* The progress of an array's passes. */
-typedef struct ipt__pass_progress {
-    const ipt_host_options *options; /* the caller's */
-    size_t before, passes;           /* executions of passes: the number of ended ones, and of all */
-    size_t bytes;                    /* reported for each execution. Passes differ in their bytes over the bus */
-    int cancelled;                   /* by the callback: no later pass begins */
-} ipt__pass_progress;
-
-static int ipt__pass_progressed(size_t done, size_t total, void *user)
-{
-    ipt__pass_progress *const of = (ipt__pass_progress *)user;
-    const size_t part = (size_t)((double)of->bytes * (double)done / (double)total);
-    if (of->options->progress(of->before * of->bytes + part, of->passes * of->bytes, of->options->user))
-        of->cancelled = 1;
-    return of->cancelled;
-}
-
-/* Executes the passes of an array that exceeds the device. Each pass moves the array through host memory. */
-static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
-{
-    ipt_host_options each = {NULL, NULL, NULL};
-    ipt__pass_progress progress = {NULL, 0, 0, 0, 0};
-    ipt_result result = IPT_SUCCESS;
-    size_t r;
-    int i;
-    for (i = 0; i < plan->passes->count; ++i)
-        progress.passes += plan->passes->list[i].repeats;
-    if (options && options->progress) {
-        progress.options = options;
-        progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
-        each.progress = ipt__pass_progressed;
-        each.user = &progress;
-    }
-    for (i = 0; i < plan->passes->count && !result; ++i)
-        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
-            result = ipt__host_execute(plan->passes->list[i].plan, (char *)data + r * plan->problem.desc.batch_stride,
-                                       &each);
-            if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
-                result = ipt__fail_incomplete("an earlier pass has changed data");
-            ++progress.before;
-            if (!result && progress.cancelled && progress.before < progress.passes)
-                result = ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled between two passes: data holds neither array");
-        }
-    return result;
-}
-#endif
-
 /* Executes a plan of any kind. */
 static ipt_result ipt__host_execute_any(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
@@ -19462,11 +19615,7 @@ static ipt_result ipt__host_execute_any(ipt_plan *plan, void *data, const ipt_ho
     if (plan->problem.desc.max_host_memory)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
                          plan->problem.desc.max_host_memory);
-#ifndef IPT_NO_HOST_STREAMING
-    if (plan->kind->by_passes)
-        return ipt__host_execute_passes(plan, data, options);
-#endif
-    return ipt__host_execute(plan, data, options);
+    return ipt__host_execute_as(plan, data, options);
 }
 
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
@@ -21497,7 +21646,7 @@ static ipt_result ipt__plan_make_any(ipt_context *const *contexts, size_t split,
         return ipt__view_plan_make(contexts, split, desc, plan);
 #endif
     if (desc->rank)
-        return ipt__axes_plan_make(contexts, split, desc, plan);
+        return ipt__array_plan_make_any(contexts, split, desc, plan);
 #ifndef IPT_NO_HOST_STREAMING
     if (split)
         return ipt__split_plan_make(contexts, split, desc, NULL, plan);

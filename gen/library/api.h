@@ -9,7 +9,7 @@ static ipt_result ipt__plan_make_any(ipt_context *const *contexts, size_t split,
         return ipt__view_plan_make(contexts, split, desc, plan);
 #endif
     if (desc->rank)
-        return ipt__axes_plan_make(contexts, split, desc, plan);
+        return ipt__array_plan_make_any(contexts, split, desc, plan);
 #ifndef IPT_NO_HOST_STREAMING
     if (split)
         return ipt__split_plan_make(contexts, split, desc, NULL, plan);

@@ -112,6 +112,7 @@
 #include "axes/one_pass.h"
 #include "axes/ways.h"
 #include "plans/passes.h"
+#include "plans/array_plan.h"
 #include "plans/view_plan.h"
 #include "host/host_async.h"
 #ifndef IPT_NO_BATCH

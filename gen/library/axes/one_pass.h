@@ -8,14 +8,32 @@ static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *de
            !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
 }
 
-/* Takes a joined array as one that moves by boxes. A first axis that stays makes a batch. Returns the cost; 0: it does
- * not. */
-static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
-                               ipt__array *whole, ipt__pass *pass)
+/* What the costs of ways depend on. */
+typedef struct ipt__axes_means {
+    const ipt__limits *limits;
+    const ipt_plan_desc *desc;
+    size_t memory; /* bytes through which arrays go in pieces, see ipt__pieces_memory; 0: they are on the device */
+} ipt__axes_means;
+
+/* The cost of a pass that takes arrays whole, or by panels of permuted columns, through memory: see
+ * ipt__pass_cost_stored. 0: neither fits. columns: elements of a panel's row; 0: the arrays have no permuted columns.
+ */
+static double ipt__whole_cost_stored(size_t memory, const ipt__pass *pass, size_t columns)
 {
+    const double room = (double)memory / IPT__STORED_ROOM,
+                 bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
+                 panel = (double)columns * (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES);
+    return bytes * (double)pass->batch * (bytes <= room ? 1 : columns && panel <= room ? 2 : 0);
+}
+
+/* Takes a joined array as one that moves at once: by boxes on the device. A first axis that stays makes a batch.
+ * Returns the cost; 0: it does not. */
+static double ipt__whole_boxes(const ipt__axes_means *means, const ipt__array *joined, ipt__array *whole,
+                               ipt__pass *pass)
+{
+    const ipt__limits *const limits = means->limits;
     const size_t batch = ipt__array_batch(joined);
     int i;
-    (void)desc;
     *whole = *joined;
     memset(pass, 0, sizeof *pass);
     if (batch > 1) {
@@ -30,6 +48,8 @@ static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *d
     pass->rows = 1;
     pass->cols = whole->elements;
     pass->elem_size = joined->elem_size;
+    if (means->memory)
+        return ipt__whole_cost_stored(means->memory, pass, 0);
     return !limits->cpu && joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
                ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
                : 0;
@@ -66,9 +86,10 @@ static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *col
 
 /* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the
  * first one. Axes before and after these stay. Returns the cost; 0: there is no such axis, or runs are too short. */
-static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
-                                 ipt__array *columns, ipt__pass *pass)
+static double ipt__whole_columns(const ipt__axes_means *means, const ipt__array *joined, ipt__array *columns,
+                                 ipt__pass *pass)
 {
+    const ipt__limits *const limits = means->limits;
     const int first = !joined->goal[0], last = joined->count - 1;
     const int end = joined->goal[last] == last ? last : last + 1; /* of the axes that move */
     const size_t before = joined->lengths[first], after = joined->lengths[end - 1];
@@ -77,7 +98,8 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     int i;
     memset(columns, 0, sizeof *columns);
     memset(pass, 0, sizeof *pass);
-    if (end - first < 3 || (!tall && !wide) || !limits->memory_model || (desc->expression && end == last))
+    if (end - first < 3 || (!tall && !wide) || (!limits->memory_model && !means->memory) ||
+        (means->desc->expression && end == last))
         return 0;
     columns->columns = takes_first ? 1 : 2;
     columns->elem_size = pass->elem_size = joined->elem_size * (end == last ? joined->lengths[last] : 1);
@@ -90,7 +112,9 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     pass->batch = first ? joined->lengths[0] : 1;
     pass->rows = takes_first ? before : columns->elements;
     pass->cols = takes_first ? columns->elements : after;
-    return limits->cpu ? ipt__columns_cost_waves(limits, desc, columns, pass)
+    if (means->memory)
+        return ipt__whole_cost_stored(means->memory, pass, columns->elements);
+    return limits->cpu ? ipt__columns_cost_waves(limits, means->desc, columns, pass)
                        : ipt__columns_cost(limits, columns, pass);
 }
 #endif

@@ -16,8 +16,8 @@ typedef struct ipt__pass {
 
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
-    size_t host_memory; /* bytes for a storage's matrices; 0: the matrix is in memory */
-    int doubles;        /* double passes are possible */
+    size_t memory; /* bytes through which arrays go in pieces, see ipt__pieces_memory; 0: they are on the device */
+    int doubles;   /* double passes are possible */
     const ipt__array *array;
     int most; /* passes */
     ipt__pass passes[IPT__MOST_PASSES], best[IPT__MOST_PASSES];
@@ -74,17 +74,17 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     return bytes / share;
 }
 
-/* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written
+/* The cost of a pass through memory: the bytes that are read and written. Matrices that fit memory are read and written
  * once, others twice. If memory is too small for a panel's rows, no plan is possible. */
-static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
+static double ipt__pass_cost_stored(size_t memory, const ipt__pass *pass)
 {
     const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
     const double panels =
         (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES) * (double)ipt__min(pass->rows, pass->cols);
     return instance * (double)pass->batch *
-           ((double)IPT__STORED_ROOM * instance <= (double)host_memory ? 1
-            : (double)IPT__STORED_ROOM * panels <= (double)host_memory ? 2
-                                                                       : IPT__STORED_NEVER);
+           ((double)IPT__STORED_ROOM * instance <= (double)memory ? 1
+            : (double)IPT__STORED_ROOM * panels <= (double)memory ? 2
+                                                                  : IPT__STORED_NEVER);
 }
 
 /* Whether the axis at `right` follows the one at `left` in the result. Both ends of the sequence count as axes. */
@@ -180,10 +180,10 @@ static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pa
            2 * ipt__held_units(pass->elem_size, 2) + 16 <= search->limits->local_memory;
 }
 
-static double ipt__axes_cost(const ipt__axes_search *search, const ipt__pass *pass)
+/* The cost of a pass on the device, or through `memory` bytes. */
+static double ipt__axes_cost(const ipt__limits *limits, size_t memory, const ipt__pass *pass)
 {
-    return search->host_memory ? ipt__pass_cost_stored(search->host_memory, pass)
-                               : ipt__pass_cost(search->limits, pass);
+    return memory ? ipt__pass_cost_stored(memory, pass) : ipt__pass_cost(limits, pass);
 }
 
 /* Searches for the cheapest list of passes that starts with this sequence. */
@@ -212,7 +212,8 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
                     ipt__axes_order next = exchanged;
                     *pass = ipt__axes_pass(search, order, &cuts);
                     ipt__axes_exchange(&next, cuts.end, cuts.inner_middle, cuts.inner_end);
-                    ipt__axes_search_from(search, &next, depth + 1, cost + ipt__axes_cost(search, pass));
+                    ipt__axes_search_from(search, &next, depth + 1,
+                                          cost + ipt__axes_cost(search->limits, search->memory, pass));
                 } while (ipt__axes_doubles(search, pass) && ipt__axes_next_inner(&cuts, count));
             }
 }
@@ -284,7 +285,7 @@ static void ipt__axes_extend(const ipt__axes_search *search, const ipt__axes_lis
                 ipt__axes_exchange(&next.order, cuts.begin, cuts.middle, cuts.end);
                 cuts.inner_middle = cuts.inner_end = cuts.end;
                 next.passes[depth] = ipt__axes_pass(search, &from->order, &cuts);
-                next.cost = from->cost + ipt__axes_cost(search, &next.passes[depth]);
+                next.cost = from->cost + ipt__axes_cost(search->limits, search->memory, &next.passes[depth]);
                 next.least = next.cost + bytes * ipt__axes_least(next.order.goal, count);
                 ipt__axes_keep(lists, &next);
             }
@@ -334,11 +335,11 @@ static void ipt__axes_join(ipt__array *array)
     }
 }
 
-/* Writes the cheapest list of passes. Returns their number; 0: nothing moves. host_memory: bytes for a storage's
- * matrices, or 0. doubles: double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over
- * neighbouring axes can take less time than one pass over the joined axis. */
-static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
-                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES], double *cost)
+/* Writes the cheapest list of passes. Returns their number; 0: nothing moves. memory: see ipt__axes_search. doubles:
+ * double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over neighbouring axes can take less
+ * time than one pass over the joined axis. */
+static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t memory, int doubles, ipt__array *array,
+                                           ipt__pass passes[IPT__MOST_PASSES], double *cost)
 {
     ipt__axes_search search;
     ipt__axes_order order;
@@ -346,7 +347,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
         ipt__axes_join(array);
     memset(&search, 0, sizeof search);
     search.limits = limits;
-    search.host_memory = host_memory;
+    search.memory = memory;
     search.doubles = doubles && array->count <= IPT__AXES_FREE;
     search.array = array;
     search.best_count = -1;

@@ -20,8 +20,8 @@ typedef struct ipt__axes_way {
 /* Takes a joined array as two passes. boxes_first: the boxes leave out the array's first axis, which the second pass
  * brings to its place; else the first pass brings the result's first axis to its place, and the boxes leave it out. A
  * first axis that stays makes a batch. Returns the cost; 0: the arrays do not fit. */
-static double ipt__boxes_and_matrix(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
-                                    int boxes_first, ipt__array *whole, ipt__pass passes[2])
+static double ipt__boxes_and_matrix(const ipt__axes_means *means, const ipt__array *joined, int boxes_first,
+                                    ipt__array *whole, ipt__pass passes[2])
 {
     const int first = !joined->goal[0], outer = boxes_first ? first : ipt__axis_at(joined->goal, first);
     const size_t batch = first ? joined->lengths[0] : 1;
@@ -48,23 +48,22 @@ static double ipt__boxes_and_matrix(const ipt__limits *limits, const ipt_plan_de
             (unsigned char)(joined->goal[i] + 1 - first - (joined->goal[i] > joined->goal[outer]));
     }
     ipt__axes_join(&inner);
-    cost = ipt__whole_boxes(limits, desc, &inner, whole, &passes[!boxes_first]);
-    return cost > 0 ? cost + ipt__pass_cost(limits, matrix) : 0;
+    cost = ipt__whole_boxes(means, &inner, whole, &passes[!boxes_first]);
+    return cost > 0 ? cost + ipt__axes_cost(means->limits, means->memory, matrix) : 0;
 }
 
 /* Takes a joined array in a way. */
-static void ipt__axes_way_find(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
-                               ipt__axes_way_kind kind, ipt__axes_way *way)
+static void ipt__axes_way_find(const ipt__axes_means *means, const ipt__array *joined, ipt__axes_way_kind kind,
+                               ipt__axes_way *way)
 {
     memset(way, 0, sizeof *way);
     way->count = kind == IPT__WAY_BOXES || kind == IPT__WAY_COLUMNS ? 1 : 2;
     way->at = kind == IPT__WAY_BOXES_LAST;
     if (joined->count < 2)
         return;
-    way->cost = kind == IPT__WAY_BOXES ? ipt__whole_boxes(limits, desc, joined, &way->whole, way->passes)
-                : kind == IPT__WAY_COLUMNS
-                    ? ipt__whole_columns(limits, desc, joined, &way->whole, way->passes)
-                    : ipt__boxes_and_matrix(limits, desc, joined, !way->at, &way->whole, way->passes);
+    way->cost = kind == IPT__WAY_BOXES     ? ipt__whole_boxes(means, joined, &way->whole, way->passes)
+                : kind == IPT__WAY_COLUMNS ? ipt__whole_columns(means, joined, &way->whole, way->passes)
+                                           : ipt__boxes_and_matrix(means, joined, !way->at, &way->whole, way->passes);
     if (way->whole.count > IPT__KERNEL_AXES)
         way->cost = 0;
 }

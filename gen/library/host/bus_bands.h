@@ -242,11 +242,11 @@ static ipt_result ipt__bus_list_make(ipt_plan *plan, ipt__bus_bands *sizes)
 /* Fills the places of the bands and of the remainders in device memory. */
 static ipt__bus_bands ipt__bus_bands_of(const ipt__problem *problem, size_t number)
 {
-    const size_t longer = ipt__max(problem->desc.rows, problem->desc.cols);
+    const int tall = ipt__is_tall(problem);
     ipt__bus_bands sizes;
     const ipt__bands *const bands = &sizes.bands;
     memset(&sizes, 0, sizeof sizes);
-    sizes.bands = ipt__bands_of(problem, ipt__is_tall(problem), number, longer / number, 1);
+    sizes.bands = ipt__bands_of(problem, tall, number, (tall ? problem->desc.rows : problem->desc.cols) / number, 1);
     sizes.size = problem->desc.elem_size;
     sizes.run_bytes = bands->height * sizes.size;
     sizes.band_bytes = ipt__round_up(bands->cols * sizes.run_bytes, IPT__BUS_ALIGNMENT);

@@ -1,7 +1,8 @@
 /* Cut matrices: panels, groups and moves. */
 
-/* A matrix that exceeds the device is cut along its longer side into panels of `length`. The device transposes the
- * panels in place, chunk by chunk. The host performs the other half of the two-pass method, the shuffle of
+/* A matrix that exceeds the device is cut along its longer side into panels of `length`. One with permuted columns is
+ * cut along its other side, whatever the lengths: the device permutes the columns of each panel. The device transposes
+ * the panels in place, chunk by chunk. The host performs the other half of the two-pass method, the shuffle of
  * super-elements, in memory or in the storage. For a tall matrix the panels come first, for a wide matrix the shuffle.
  * So every byte crosses the bus once per direction, and is read and written twice in host memory or storage. The
  * remainder of the longer side is saved first and restored last. As in the two-pass method, slots begin on the rows of
@@ -9,15 +10,22 @@
  * written from the last to the first, panels of a wide matrix from the first to the last. The write of a panel follows
  * the read of the previous panel in this order. */
 
+/* The length of the side that is not cut. */
+static size_t ipt__cut_shorter(const ipt__problem *problem)
+{
+    return ipt__is_tall(problem) ? problem->desc.cols : problem->desc.rows;
+}
+
 /* Chooses the size of panels and chunks. wanted: sufficient bytes of a super-element. Returns 0 if no size fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    const size_t size = desc->elem_size, longer = ipt__max(desc->rows, desc->cols);
+    const int tall = ipt__is_tall(&plan->problem);
+    const size_t size = desc->elem_size, longer = tall ? desc->rows : desc->cols;
     size_t most, length;
     memset(cut, 0, sizeof *cut);
-    cut->tall = desc->rows >= desc->cols;
-    cut->shorter = ipt__min(desc->rows, desc->cols);
+    cut->tall = tall;
+    cut->shorter = ipt__cut_shorter(&plan->problem);
     if (plan->problem.matrix_bytes <= capacity) {
         const size_t enough = ipt__max(ipt__min(capacity, IPT__CUT_CHUNK_BYTES) / plan->problem.matrix_bytes, 1);
         cut->matrices = ipt__min(enough, desc->batch);
@@ -25,6 +33,8 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
         cut->chunk_bytes = cut->matrices * plan->problem.matrix_bytes;
         return 1;
     }
+    if (ipt__problem_moves(&plan->problem) == IPT__MOVES_ARRAYS)
+        return 0;
     if (cut->shorter <= IPT__CUT_CHUNK_BYTES / wanted)
         capacity = ipt__min(capacity, IPT__CUT_CHUNK_BYTES);
     else

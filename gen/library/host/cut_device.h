@@ -1,6 +1,26 @@
 /* Cut matrices: plans of the pieces, executions. */
 
-/* The desc of a plan for `count` pieces of rows x cols elements. */
+/* Makes the desc of pieces that hold elements one of arrays, if the plan moves arrays or permutes columns. */
+static void ipt__cut_permute(const ipt__problem *problem, ipt_plan_desc *desc)
+{
+    const ipt__array *const array = &problem->array;
+    const int tall = array->columns == 1, wide = array->columns == 2;
+    int i;
+    if (!array->count)
+        return;
+    desc->rank = (unsigned)(array->count + tall + wide);
+    for (i = 0; i < array->count; ++i) {
+        desc->shape[i + tall] = array->lengths[i];
+        desc->axes[array->goal[i] + wide] = (unsigned)(i + tall);
+    }
+    if (tall || wide) {
+        desc->shape[tall ? 0 : array->count] = tall ? desc->rows : desc->cols;
+        desc->axes[tall ? array->count : 0] = (unsigned)(tall ? 0 : array->count);
+    }
+    desc->rows = desc->cols = 0;
+}
+
+/* The desc of a plan for `count` pieces of rows x cols elements, or of super-elements. */
 static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size_t cols, size_t count, ipt_host host)
 {
     ipt_plan_desc desc = plan->problem.desc;
@@ -34,7 +54,9 @@ static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, ipt_host host)
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
     const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
     ipt_plan_desc desc = ipt__cut_piece_desc(plan, rows, cols, whole, host);
-    ipt_result result = ipt__cut_piece_plan(plan, &desc, &plans[0]);
+    ipt_result result;
+    ipt__cut_permute(&plan->problem, &desc);
+    result = ipt__cut_piece_plan(plan, &desc, &plans[0]);
     if (!result && last != whole) {
         desc.batch = last;
         result = ipt__cut_piece_plan(plan, &desc, &plans[1]);
@@ -42,6 +64,7 @@ static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, ipt_host host)
     if (!result && cut->rest) {
         desc = ipt__cut_piece_desc(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest, 1,
                                    host);
+        ipt__cut_permute(&plan->problem, &desc);
         result = ipt__cut_piece_plan(plan, &desc, &plans[IPT__CUT_PLAN_REST]);
     }
     if (!result && cut->group > 1) { /* of a group's super-elements; the chunks' plans apply the expression */
@@ -117,7 +140,7 @@ static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
     const ipt__problem *const problem = &plan->problem;
     ipt__blocks *const blocks = &plan->cut->blocks;
     ipt__bus_bands bands;
-    if (ipt__blocks_choose(problem, capacity, blocks)) {
+    if (!problem->array.count && ipt__blocks_choose(problem, capacity, blocks)) {
         const ipt_result result = ipt__blocks_list(plan, blocks);
         if (result)
             return result;
@@ -136,7 +159,7 @@ static size_t ipt__bus_device_bytes(const ipt__cut_plan *plan)
     return plan->bus_bands.bus_bytes ? plan->bus_bands.device_bytes : plan->blocks.units * plan->blocks.unit_bytes;
 }
 
-/* The desc of a plan for blocks or bands; rows 0: that plan is not needed. */
+/* The desc of a plan for blocks or bands; rows and rank 0: that plan is not needed. */
 static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
 {
     const ipt__blocks *const blocks = &plan->cut->blocks;
@@ -148,6 +171,8 @@ static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
         desc.elem_size = piece.size;
         if (index == IPT__BUS_PLAN_RANGE || index == IPT__BUS_PLAN_REST_COLS)
             ipt__desc_drop_expression(&desc); /* that of a band applies it */
+        else if (piece.rows && piece.cols)
+            ipt__cut_permute(&plan->problem, &desc);
     } else
         desc = ipt__cut_piece_desc(plan, index & 1 ? rows % blocks->length : blocks->length,
                                    index & 2 ? cols % blocks->columns : blocks->columns, 1, IPT_HOST_SYNCHRONOUS);
@@ -170,7 +195,7 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
         ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
         desc.max_workspace = ipt__max(workspace, 2); /* 1 would not be a limit in bytes */
-        if (desc.rows)
+        if (desc.rows || desc.rank)
             result = ipt__cut_piece_plan(plan, &desc, &share->block_plans[i]);
     }
     if (result || !host->commands || !plan->enough)
@@ -185,8 +210,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host->staging;
     ipt__host_share *share;
-    const size_t workspace = ipt__cut_workspace(plan, limit),
-                 line = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
+    const size_t workspace = ipt__cut_workspace(plan, limit), line = ipt__cut_shorter(&plan->problem);
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,

@@ -232,3 +232,61 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
                            : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is unchanged");
     return result;
 }
+
+#ifndef IPT_NO_HOST_STREAMING
+/* The progress of an array's passes. */
+typedef struct ipt__pass_progress {
+    const ipt_host_options *options; /* the caller's */
+    size_t before, passes;           /* executions of passes: the number of ended ones, and of all */
+    size_t bytes;                    /* reported for each execution. Passes differ in their bytes over the bus */
+    int cancelled;                   /* by the callback: no later pass begins */
+} ipt__pass_progress;
+
+static int ipt__pass_progressed(size_t done, size_t total, void *user)
+{
+    ipt__pass_progress *const of = (ipt__pass_progress *)user;
+    const size_t part = (size_t)((double)of->bytes * (double)done / (double)total);
+    if (of->options->progress(of->before * of->bytes + part, of->passes * of->bytes, of->options->user))
+        of->cancelled = 1;
+    return of->cancelled;
+}
+
+/* Executes the passes of an array that exceeds the device. Each pass moves the array through host memory. */
+static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    ipt_host_options each = {NULL, NULL, NULL};
+    ipt__pass_progress progress = {NULL, 0, 0, 0, 0};
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    for (i = 0; i < plan->passes->count; ++i)
+        progress.passes += plan->passes->list[i].repeats;
+    if (options && options->progress) {
+        progress.options = options;
+        progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
+        each.progress = ipt__pass_progressed;
+        each.user = &progress;
+    }
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
+            result = ipt__host_execute(plan->passes->list[i].plan, (char *)data + r * plan->problem.desc.batch_stride,
+                                       &each);
+            if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
+                result = ipt__fail_incomplete("an earlier pass has changed data");
+            ++progress.before;
+            if (!result && progress.cancelled && progress.before < progress.passes)
+                result = ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled between two passes: data holds neither array");
+        }
+    return result;
+}
+#endif
+
+/* Executes a checked plan of any kind. */
+static ipt_result ipt__host_execute_as(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+#ifndef IPT_NO_HOST_STREAMING
+    if (plan->kind->by_passes)
+        return ipt__host_execute_passes(plan, data, options);
+#endif
+    return ipt__host_execute(plan, data, options);
+}

@@ -94,7 +94,8 @@ typedef struct ipt__cut {
     size_t chunk_bytes;            /* per transfer */
     size_t chunks;                 /* per cut matrix, else per batch */
     size_t matrices;               /* whole matrices per chunk; 0: matrices are cut, the next fields are valid */
-    size_t shorter, length;        /* sides of a panel, in elements; length: also of a super-element */
+    size_t shorter, length;        /* sides of a panel, in elements: all of the side that is not cut, the length of a
+                                      super-element */
     size_t panels, rest;           /* panels of the longer side; remaining elements */
     size_t chunk_panels;           /* maximum per chunk */
     size_t group, groups, spare;   /* lines of the longer side that are shuffled together; remaining lines */

@@ -148,11 +148,12 @@ static size_t ipt__storage_scratch(const ipt__cut *cut)
 }
 
 /* Chooses the pieces of a matrix in a storage and makes their plans. */
-static ipt_result ipt__cut_open_storage(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__cut_open_storage(ipt_plan *plan, const void *unused)
 {
     ipt__host *const host = &plan->host->staging;
     const size_t limit = plan->problem.desc.max_host_memory, device = plan->problem.desc.max_device_memory;
     size_t capacity, used = 0;
+    (void)unused;
     /* Shrink the chunk until all buffers fit. */
     for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
         size_t piece = capacity;
@@ -177,7 +178,7 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
                   plan->problem.desc.elem_size);
         return ipt__advise(offsetof(ipt_plan_desc, max_host_memory),
                            5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
-                                   ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                                   ipt__cut_shorter(&plan->problem) +
                                plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES);
     }
     host->share_count = 1;
@@ -339,14 +340,14 @@ static void ipt__storage_compute(ipt__storage_job *job)
     if (job->phase == IPT__PHASE_CHUNKS) {
         if (!plan->cut->sizes.tall)
             ipt__cut_spare(&plan->cut->sizes, index, run->kept + plan->cut->sizes.rest_bytes, job->slot);
-        job->result = ipt__host_execute(ipt__cut_plan_of(plan, index), job->slot, NULL);
+        job->result = ipt__host_execute_as(ipt__cut_plan_of(plan, index), job->slot, NULL);
         if (plan->cut->sizes.tall)
             ipt__cut_spare(&plan->cut->sizes, index, run->kept + plan->cut->sizes.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
-        job->result = ipt__host_execute(plans[IPT__CUT_PLAN_GROUP], job->slot, NULL);
+        job->result = ipt__host_execute_as(plans[IPT__CUT_PLAN_GROUP], job->slot, NULL);
     else if (plan->cut->sizes.rest &&
              job->phase == (ipt__cut_saves_late(&plan->cut->sizes) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
-        job->result = ipt__host_execute(plans[IPT__CUT_PLAN_REST], job->slot, NULL);
+        job->result = ipt__host_execute_as(plans[IPT__CUT_PLAN_REST], job->slot, NULL);
     else if (job->phase == IPT__PHASE_RESTORE && plan->cut->sizes.tall)
         ipt__cut_join_spare(&plan->cut->sizes, run->kept + plan->cut->sizes.rest_bytes, job->slot);
 }

@@ -358,16 +358,9 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
     return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
 }
 
-static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
-{
-    (void)unused;
-    plan->cut->make_piece = ipt__storage_piece_make;
-    return ipt__cut_open_storage(plan);
-}
-
 static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                          ipt_plan **plan)
 {
     const ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
-    return result ? result : ipt__plan_keep(plan, ipt__plan_cut(*plan, ipt__storage_open));
+    return result ? result : ipt__plan_keep(plan, ipt__plan_cut(*plan, ipt__cut_open_storage, ipt__storage_piece_make));
 }

@@ -1,28 +1,39 @@
 /* Making plans for matrices in host memory, cut or whole. */
 
-/* Bytes of device memory that a plan for host matrices may use. */
-static size_t ipt__cut_limit(const ipt_plan *plan)
+/* Bytes of device memory that a plan for host matrices may use. whole: the device works in the host's memory, if it
+ * can. */
+static size_t ipt__device_limit(const ipt_context *context, const ipt_plan_desc *desc, int whole)
 {
     cl_ulong bytes = 0;
-    if (plan->problem.desc.max_device_memory)
-        return plan->problem.desc.max_device_memory;
-    if ((plan->context->shares_memory && !plan->host->in_pieces) || !plan->context->device ||
-        ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
+    if (desc->max_device_memory)
+        return desc->max_device_memory;
+    if ((context->shares_memory && whole) || !context->device ||
+        ipt__cl.clGetDeviceInfo(context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
     return ipt__size_of(bytes);
+}
+
+static size_t ipt__cut_limit(const ipt_plan *plan)
+{
+    return ipt__device_limit(plan->context, &plan->problem.desc, !plan->host->in_pieces);
+}
+
+/* Whether a batch of `span` bytes, whose plan may have a workspace of `budget` bytes, exceeds the device's memory. */
+static int ipt__exceeds_device(const ipt_context *context, const ipt_plan_desc *desc, size_t span, size_t budget)
+{
+    const size_t limit = ipt__device_limit(context, desc, 1);
+    const int shared = context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
+    if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
+        return limit < span;
+    return limit < budget || (!shared && limit - budget < span);
 }
 
 /* True if the plan cuts its matrices. Such a plan has no stages of its own. */
 static int ipt__plan_is_cut(const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const size_t limit = ipt__cut_limit(plan), budget = ipt__problem_budget(&plan->problem);
-    const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
-    if (plan->host->in_pieces)
-        return 1;
-    if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
-        return limit < plan->problem.span_bytes;
-    return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
+    const ipt__problem *const problem = &plan->problem;
+    return plan->host->in_pieces ||
+           ipt__exceeds_device(plan->context, &problem->desc, problem->span_bytes, ipt__problem_budget(problem));
 }
 
 /* Opens a cut plan with the largest buffers that the device can allocate. */
@@ -32,7 +43,6 @@ static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unuse
     char cause[IPT__CAUSE_BYTES];
     ipt_result result;
     (void)unused;
-    plan->cut->make_piece = ipt__plan_make;
     result = ipt__cut_open_device(plan, limit);
     while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
         ipt__keep_cause(cause);
@@ -47,7 +57,7 @@ static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unuse
 }
 
 /* Opens a cut plan, and describes it. open: the function for matrices in memory or in a storage. */
-static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
+static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open, ipt__plan_maker make_piece)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
@@ -76,6 +86,7 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
     plan->cut = (ipt__cut_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->cut);
     if (!plan->cut)
         return IPT_ERROR_OUT_OF_MEMORY;
+    plan->cut->make_piece = make_piece;
     result = ipt__plan_fit(plan, open, NULL);
     if (!result && desc->move && !plan->cut->sizes.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
@@ -101,7 +112,7 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
         return result;
     (*plan)->host->in_pieces = in_pieces;
     if (ipt__plan_is_cut(*plan)) {
-        result = ipt__plan_cut(*plan, ipt__cut_open_host);
+        result = ipt__plan_cut(*plan, ipt__cut_open_host, ipt__plan_make);
     } else {
         result = ipt__plan_make_stages(*plan);
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)

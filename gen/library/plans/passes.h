@@ -277,6 +277,8 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
 
 /* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
 typedef struct ipt__passes {
+    ipt__workspace *lent;       /* see ipt__plan_new */
+    ipt__plan_maker make_piece; /* of arrays that go in pieces; NULL: none do */
     ipt_context *const *contexts;
     size_t split;
     const ipt_plan_desc *desc;
@@ -357,6 +359,36 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
     return most;
 }
 
+#if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
+/* Makes a plan that takes arrays through memory whole, or by panels of permuted columns. */
+static IPT__RARE ipt_result ipt__cut_array_make(ipt_context *context, const ipt_plan_desc *desc,
+                                                const ipt__passes *passes, ipt__workspace *lent, ipt_plan **plan)
+{
+    ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
+    if (result)
+        return result;
+    (*plan)->problem.array = *passes->whole;
+#ifndef IPT_NO_STORAGE
+    if (desc->max_host_memory)
+        result = ipt__plan_cut(*plan, ipt__cut_open_storage, passes->make_piece);
+    else
+#endif
+        result = ipt__plan_cut(*plan, ipt__cut_open_host, passes->make_piece);
+    return ipt__plan_keep(plan, result);
+}
+#endif
+
+/* Makes the plan of the pass that permutes passes->whole. */
+static ipt_result ipt__whole_pass_make(ipt_plan *plan, const ipt__passes *passes, const ipt_plan_desc *desc,
+                                       ipt_plan **made)
+{
+#if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
+    if (plan->kind->by_passes)
+        return ipt__cut_array_make(plan->context, desc, passes, plan->workspace, made);
+#endif
+    return ipt__array_plan_make(plan->context, desc, passes->whole, plan->workspace, made);
+}
+
 /* Makes the plans of the passes, which share the plan's workspace. what: an ipt__passes. */
 static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
@@ -370,7 +402,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         made->apart = plan->problem.desc.batch_stride;
         plan->workspace->unit_most = unit;
         result = passes->whole && i == passes->whole_at
-                     ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
+                     ? ipt__whole_pass_make(plan, passes, &its, &made->plan)
                      : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
@@ -382,7 +414,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
             return result;
         plan->enough = ipt__max(plan->enough, made->plan->enough);
     }
-    if (passes->list[0].inner_rows || passes->whole)
+    if (!plan->kind->by_passes && (passes->list[0].inner_rows || passes->whole))
         result = ipt__passes_make_copies(plan, passes->desc, passes->array);
     if (!result && plan->passes->copies)
         plan->enough = ipt__max(plan->enough, plan->passes->copies->enough);
@@ -470,8 +502,6 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 #ifndef IPT_NO_HOST_STREAMING
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
-    if (plan->kind->by_passes && passes->whole)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "an array that does not fit the device moves by matrices");
     /* Double passes convert formats, which are not cut. */
     for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {
@@ -494,7 +524,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* bytes and gaps of the arrays */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
-    result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
+    result = ipt__plan_new(passes->contexts[0], &whole, passes->lent, plan);
     if (result)
         return result;
     result = ipt__passes_begin(*plan, passes);
@@ -502,92 +532,5 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
         result = ipt__plan_fit(*plan, ipt__passes_make, passes);
     if (!result)
         result = ipt__axes_write_description(*plan, passes->desc);
-    return ipt__plan_keep(plan, result);
-}
-
-#ifndef IPT_NO_BOXES
-/* Makes a plan that permutes arrays in a way. */
-static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, ipt_plan **plan)
-{
-    passes.whole = &way->whole;
-    passes.whole_at = way->at;
-    passes.list = way->passes;
-    passes.count = way->count;
-    ipt__passes_apply(&passes);
-    return ipt__passes_plan_make(&passes, plan);
-}
-
-/* Makes a plan that permutes the arrays in one of these ways, if one takes less time than passes of that cost. */
-static ipt_result ipt__ways_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
-{
-    const ipt__limits *const limits = &passes.contexts[0]->limits;
-    ipt__array joined = *passes.array;
-    int tried = 0, i;
-    ipt__axes_join(&joined);
-    for (;;) {
-        ipt__axes_way best, way;
-        ipt_result result;
-        int number = -1;
-        best.cost = cost;
-        for (i = 0; i < IPT__WAYS; ++i) {
-            ipt__axes_way_find(limits, passes.desc, &joined, (ipt__axes_way_kind)i, &way);
-            if (!(tried >> i & 1) && way.cost > 0 && way.cost < best.cost) {
-                best = way;
-                number = i;
-            }
-        }
-        if (number < 0)
-            return IPT_ERROR_UNSUPPORTED;
-        result = ipt__whole_plan_make(passes, &best, plan);
-        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
-            return result;
-        tried |= 1 << number;
-    }
-}
-#endif
-
-/* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
- * has accepted; 0: one context does all. */
-static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
-                                                ipt_plan **plan)
-{
-    ipt_context *const context = contexts[0];
-    ipt__array array;
-    ipt__pass list[IPT__MOST_PASSES + 1];
-    ipt__passes passes;
-    const int doubles = IPT__PAPERS && !desc->host && !desc->max_device_memory && !desc->max_host_memory &&
-                        !(desc->flags & IPT_OUT_OF_PLACE);
-    double cost;
-    ipt_plan_desc one;
-    size_t repeats;
-    ipt_result result = ipt__axes_take(desc, &array);
-    if (result)
-        return result;
-    passes.contexts = contexts;
-    passes.split = split;
-    passes.desc = desc;
-    passes.array = &array;
-    passes.list = list;
-    passes.whole = NULL;
-    passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
-#ifndef IPT_NO_BOXES
-    if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {
-        result = ipt__ways_plan_make(passes, cost, plan);
-        if (result != IPT_ERROR_UNSUPPORTED)
-            return result;
-    }
-#endif
-    if (!passes.count)
-        list[passes.count++] = ipt__pass_of_row(&array);
-    ipt__passes_apply(&passes);
-    one = ipt__pass_desc(desc, &array, &list[0], &repeats);
-    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
-        one.batch_stride % ipt__unit_bytes(one.elem_size))
-        return ipt__passes_plan_make(&passes, plan);
-    result = ipt__any_plan_make(context, &one, NULL, plan);
-    if (!result)
-        result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
-    if (!result)
-        result = ipt__axes_write_description(*plan, desc);
     return ipt__plan_keep(plan, result);
 }

@@ -425,7 +425,7 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
     if (dense) {
         its.batch_stride = desc->batch_stride;
         ipt__view_dense(&view, &its);
-        return ipt__axes_plan_make(contexts, split, &its, plan);
+        return ipt__array_plan_make_any(contexts, split, &its, plan);
     }
     memset(its.strides, 0, sizeof its.strides);
     memset(its.strides_out, 0, sizeof its.strides_out);
