@@ -18291,12 +18291,16 @@ typedef struct ipt__axes_means {
 /* The cost of a pass that takes arrays whole, or by panels of permuted columns, through memory: see
  * ipt__pass_cost_stored. 0: neither fits. columns: elements of a panel's row; 0: the arrays have no permuted columns.
  */
-static double ipt__whole_cost_stored(size_t memory, const ipt__pass *pass, size_t columns)
+static double ipt__whole_cost_stored(const ipt__axes_means *means, const ipt__pass *pass, size_t columns)
 {
-    const double room = (double)memory / IPT__STORED_ROOM,
-                 bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
+    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
                  panel = (double)columns * (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES);
-    return bytes * (double)pass->batch * (bytes <= room ? 1 : columns && panel <= room ? 2 : 0);
+    const size_t slots = ipt__min(pass->batch * ipt__max(means->desc->batch, 1), IPT__CUT_SLOTS);
+    const double memory = (double)means->memory;
+    return bytes * (double)pass->batch *
+           ((double)slots * bytes <= memory                 ? 1
+            : columns && IPT__STORED_ROOM * panel <= memory ? 2
+                                                            : 0);
 }
 
 /* Takes a joined array as one that moves at once: by boxes on the device. A first axis that stays makes a batch.
@@ -18322,7 +18326,7 @@ static double ipt__whole_boxes(const ipt__axes_means *means, const ipt__array *j
     pass->cols = whole->elements;
     pass->elem_size = joined->elem_size;
     if (means->memory)
-        return ipt__whole_cost_stored(means->memory, pass, 0);
+        return ipt__whole_cost_stored(means, pass, 0);
     return !limits->cpu && joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
                ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
                : 0;
@@ -18386,7 +18390,7 @@ static double ipt__whole_columns(const ipt__axes_means *means, const ipt__array 
     pass->rows = takes_first ? before : columns->elements;
     pass->cols = takes_first ? columns->elements : after;
     if (means->memory)
-        return ipt__whole_cost_stored(means->memory, pass, columns->elements);
+        return ipt__whole_cost_stored(means, pass, columns->elements);
     return limits->cpu ? ipt__columns_cost_waves(limits, means->desc, columns, pass)
                        : ipt__columns_cost(limits, columns, pass);
 }

@@ -8,6 +8,7 @@
 static ipt_result whole_plan(ipt_context *context, const ipt_plan_desc *desc, ipt__axes_way_kind kind, ipt_plan **plan)
 {
     ipt_context *const contexts[] = {context};
+    const ipt__axes_means means = {&context->limits, desc, 0};
     ipt__array array, joined;
     ipt__passes passes;
     ipt__axes_way way;
@@ -17,7 +18,7 @@ static ipt_result whole_plan(ipt_context *context, const ipt_plan_desc *desc, ip
         return result;
     joined = array;
     ipt__axes_join(&joined);
-    ipt__axes_way_find(&context->limits, desc, &joined, kind, &way);
+    ipt__axes_way_find(&means, &joined, kind, &way);
     if (!way.whole.count || (way.count > 1 && way.cost == 0))
         return IPT_SUCCESS;
     memset(&passes, 0, sizeof passes);
