@@ -18290,17 +18290,20 @@ typedef struct ipt__axes_means {
 
 /* The cost of a pass that takes arrays whole, or by panels of permuted columns, through memory: see
  * ipt__pass_cost_stored. 0: neither fits. columns: elements of a panel's row; 0: the arrays have no permuted columns.
- */
+ * Short super-elements take a further pass over a storage. Runs that are too short for the bus take longer than two
+ * passes; a band's runs are twice as long as a panel's. */
 static double ipt__whole_cost_stored(const ipt__axes_means *means, const ipt__pass *pass, size_t columns)
 {
+    const ipt_plan_desc *const desc = means->desc;
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
-                 panel = (double)columns * (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES);
-    const size_t slots = ipt__min(pass->batch * ipt__max(means->desc->batch, 1), IPT__CUT_SLOTS);
-    const double memory = (double)means->memory;
-    return bytes * (double)pass->batch *
-           ((double)slots * bytes <= memory                 ? 1
-            : columns && IPT__STORED_ROOM * panel <= memory ? 2
-                                                            : 0);
+                 run = (double)means->memory / IPT__STORED_ROOM / (double)ipt__max(columns, 1);
+    const size_t slots = ipt__min(pass->batch * ipt__max(desc->batch, 1), IPT__CUT_SLOTS),
+                 least = desc->max_host_memory ? IPT__CUT_RUN_BYTES : IPT__BUS_RUN_BYTES / 2;
+    const int times = (double)slots * bytes <= (double)means->memory               ? 1
+                      : !columns || run < (double)ipt__max(pass->elem_size, least) ? 0
+                      : desc->max_host_memory && run < IPT__CUT_STORED_WANTED      ? 3
+                                                                                   : 2;
+    return bytes * (double)pass->batch * times;
 }
 
 /* Takes a joined array as one that moves at once: by boxes on the device. A first axis that stays makes a batch.
