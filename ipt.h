@@ -558,9 +558,10 @@ typedef struct ipt_plan_desc {
  * those of matrices are: on every device, within every limit, and whatever passes the planner takes. Where axes stay
  * together, passes move longer units. They are fastest at places that are multiples of 16. At other places they move
  * the element's own units, for which the plan has kernels of their own. Forced sequences, tiles, kernels, formats,
- * moves, pitches and IPT_PAD are for matrices. Arrays of several passes that exceed max_device_memory or the device
- * cross the bus once for each pass. So do all that are distributed over several contexts. In a storage, the steps of
- * the passes follow one another. */
+ * moves, pitches and IPT_PAD are for matrices. Arrays that exceed max_device_memory or the device cross the bus once
+ * for each pass: a single time if several of them fit the device, or if their first axis becomes the last one or the
+ * reverse and runs are long enough. Arrays that are distributed over several contexts cross it once for each pass, too.
+ * In a storage, the steps of the passes follow one another. */
 
 /* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
  * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:
@@ -9583,7 +9584,7 @@ static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, co
 /* VIEW stages: permute an array with gaps by cycles and chains of elements, with one flag bit per piece of an element.
  */
 #ifndef IPT_NO_VIEWS
-enum { IPT__VIEW_WINDOWS = 16, IPT__VIEW_GROUP = 4096 }; /* most windows; pieces of a work-group, in registers */
+enum { IPT__VIEW_WINDOWS = 16, IPT__VIEW_GROUP = 4096 }; /* most windows; units of a work-group */
 
 /* Appends a stage. Elements are cut into pieces that fit the registers of a worker: a work-item, or on GPUs a
  * work-group for long ones. */
@@ -16168,7 +16169,7 @@ static ipt__bus_piece ipt__bus_piece_of(const ipt__bus_bands *sizes, int plan)
 /* Cut matrices: plans of the pieces, executions. */
 
 /* Makes the desc of pieces that hold elements one of arrays, if the plan moves arrays or permutes columns. */
-static void ipt__cut_permute(const ipt__problem *problem, ipt_plan_desc *desc)
+static IPT__RARE void ipt__cut_permute(const ipt__problem *problem, ipt_plan_desc *desc)
 {
     const ipt__array *const array = &problem->array;
     const int tall = array->columns == 1, wide = array->columns == 2;
@@ -16188,7 +16189,8 @@ static void ipt__cut_permute(const ipt__problem *problem, ipt_plan_desc *desc)
 }
 
 /* The desc of a plan for `count` pieces of rows x cols elements, or of super-elements. */
-static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size_t cols, size_t count, ipt_host host)
+static IPT__RARE ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size_t cols, size_t count,
+                                                   ipt_host host)
 {
     ipt_plan_desc desc = plan->problem.desc;
     desc.rows = rows;
@@ -16327,7 +16329,7 @@ static size_t ipt__bus_device_bytes(const ipt__cut_plan *plan)
 }
 
 /* The desc of a plan for blocks or bands; rows and rank 0: that plan is not needed. */
-static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
+static IPT__RARE ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
 {
     const ipt__blocks *const blocks = &plan->cut->blocks;
     const size_t rows = plan->problem.desc.rows, cols = plan->problem.desc.cols;
@@ -16599,7 +16601,7 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
 
 /* Bytes of device memory that a plan for host matrices may use. whole: the device works in the host's memory, if it
  * can. */
-static size_t ipt__device_limit(const ipt_context *context, const ipt_plan_desc *desc, int whole)
+static IPT__RARE size_t ipt__device_limit(const ipt_context *context, const ipt_plan_desc *desc, int whole)
 {
     cl_ulong bytes = 0;
     if (desc->max_device_memory)
@@ -16616,7 +16618,8 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
 }
 
 /* Whether a batch of `span` bytes, whose plan may have a workspace of `budget` bytes, exceeds the device's memory. */
-static int ipt__exceeds_device(const ipt_context *context, const ipt_plan_desc *desc, size_t span, size_t budget)
+static IPT__RARE int ipt__exceeds_device(const ipt_context *context, const ipt_plan_desc *desc, size_t span,
+                                         size_t budget)
 {
     const size_t limit = ipt__device_limit(context, desc, 1);
     const int shared = context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
@@ -16868,7 +16871,8 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     ipt_result result;
     ipt__keep_cause(cause);
     if (plan->passes)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays of several passes do not go in pieces", cause);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays go in pieces if max_device_memory allows less: %zu",
+                         cause, ipt__less_than(plan->context, plan->refused));
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
                          ipt_host_string(desc.host));
@@ -16986,7 +16990,7 @@ static int ipt__pass_progressed(size_t done, size_t total, void *user)
 }
 
 /* Executes the passes of an array that exceeds the device. Each pass moves the array through host memory. */
-static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
+static IPT__RARE ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     ipt_host_options each = {NULL, NULL, NULL};
     ipt__pass_progress progress = {NULL, 0, 0, 0, 0};
@@ -18292,7 +18296,7 @@ typedef struct ipt__axes_means {
  * ipt__pass_cost_stored. 0: neither fits. columns: elements of a panel's row; 0: the arrays have no permuted columns.
  * Short super-elements take a further pass over a storage. Runs that are too short for the bus take longer than two
  * passes; a band's runs are twice as long as a panel's. */
-static double ipt__whole_cost_stored(const ipt__axes_means *means, const ipt__pass *pass, size_t columns)
+static IPT__RARE double ipt__whole_cost_stored(const ipt__axes_means *means, const ipt__pass *pass, size_t columns)
 {
     const ipt_plan_desc *const desc = means->desc;
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
@@ -18308,8 +18312,8 @@ static double ipt__whole_cost_stored(const ipt__axes_means *means, const ipt__pa
 
 /* Takes a joined array as one that moves at once: by boxes on the device. A first axis that stays makes a batch.
  * Returns the cost; 0: it does not. */
-static double ipt__whole_boxes(const ipt__axes_means *means, const ipt__array *joined, ipt__array *whole,
-                               ipt__pass *pass)
+static IPT__RARE double ipt__whole_boxes(const ipt__axes_means *means, const ipt__array *joined, ipt__array *whole,
+                                         ipt__pass *pass)
 {
     const ipt__limits *const limits = means->limits;
     const size_t batch = ipt__array_batch(joined);
@@ -18366,8 +18370,8 @@ static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *col
 
 /* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the
  * first one. Axes before and after these stay. Returns the cost; 0: there is no such axis, or runs are too short. */
-static double ipt__whole_columns(const ipt__axes_means *means, const ipt__array *joined, ipt__array *columns,
-                                 ipt__pass *pass)
+static IPT__RARE double ipt__whole_columns(const ipt__axes_means *means, const ipt__array *joined, ipt__array *columns,
+                                           ipt__pass *pass)
 {
     const ipt__limits *const limits = means->limits;
     const int first = !joined->goal[0], last = joined->count - 1;
@@ -18568,8 +18572,8 @@ static void ipt__passes_split(ipt__pass *passes, int *count, int at)
 
 /* The desc of one pass over the batch of arrays, without the expression. A double pass converts between block formats.
  * *repeats: executions of the pass. A batch with gaps needs one for each array. */
-static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array *array, const ipt__pass *pass,
-                                    size_t *repeats)
+static IPT__RARE ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array *array, const ipt__pass *pass,
+                                              size_t *repeats)
 {
     const size_t bytes = array->elements * array->elem_size;
     ipt_plan_desc made = *desc;
@@ -18610,7 +18614,7 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
 }
 
 /* The first line of a description. */
-static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int passes)
+static IPT__RARE void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int passes)
 {
     unsigned i;
     ipt__text_add(out, "array of ");
@@ -18642,7 +18646,7 @@ static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 }
 
 /* Writes the description: of the array, then of each pass. */
-static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
+static IPT__RARE ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
     const int passes = plan->passes ? plan->passes->count : 0;
@@ -18779,7 +18783,7 @@ static int ipt__passes_end_in_boxes(const ipt__passes *passes)
 
 /* Chooses the pass that applies the expression: one that moves single elements. If it names places, these are the boxes
  * of the last one, or a pass that moves nothing. Appends a pass if there is none. */
-static void ipt__passes_apply(ipt__passes *passes)
+static IPT__RARE void ipt__passes_apply(ipt__passes *passes)
 {
     const ipt__pass *const list = passes->list;
     const int named = ipt__named_places(passes->desc) != 0,
@@ -18797,7 +18801,8 @@ static void ipt__passes_apply(ipt__passes *passes)
 }
 
 /* The desc of pass `at`. */
-static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
+static IPT__RARE ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at,
+                                                size_t *repeats)
 {
     const ipt_plan_desc *const desc = passes->desc;
     ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
@@ -18842,17 +18847,19 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
 static IPT__RARE ipt_result ipt__cut_array_make(ipt_context *context, const ipt_plan_desc *desc,
                                                 const ipt__passes *passes, ipt__workspace *lent, ipt_plan **plan)
 {
-    ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
+    ipt__opener open = ipt__cut_open_host;
+    ipt_result result;
+#ifndef IPT_NO_STORAGE
+    open = desc->max_host_memory ? ipt__cut_open_storage : open;
+#else
+    if (desc->max_host_memory)
+        return ipt__any_plan_make(context, desc, lent, plan); /* which refuses it */
+#endif
+    result = ipt__host_plan_new(context, desc, lent, plan);
     if (result)
         return result;
     (*plan)->problem.array = *passes->whole;
-#ifndef IPT_NO_STORAGE
-    if (desc->max_host_memory)
-        result = ipt__plan_cut(*plan, ipt__cut_open_storage, passes->make_piece);
-    else
-#endif
-        result = ipt__plan_cut(*plan, ipt__cut_open_host, passes->make_piece);
-    return ipt__plan_keep(plan, result);
+    return ipt__plan_keep(plan, ipt__plan_cut(*plan, open, passes->make_piece));
 }
 #endif
 
@@ -18868,7 +18875,7 @@ static ipt_result ipt__whole_pass_make(ipt_plan *plan, const ipt__passes *passes
 }
 
 /* Makes the plans of the passes, which share the plan's workspace. what: an ipt__passes. */
-static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
+static IPT__RARE ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
     const ipt__passes *const passes = (const ipt__passes *)what;
     ipt_result result = IPT_SUCCESS;
@@ -18969,7 +18976,7 @@ static ipt_result ipt__passes_new(ipt_plan *plan)
 }
 
 /* Prepares a new plan for its passes. */
-static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
+static IPT__RARE ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 {
     ipt_result result = ipt__passes_new(plan);
 #ifndef IPT_NO_HOST_STREAMING
@@ -19021,7 +19028,8 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 #if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
 /* Bytes of memory through which arrays go in pieces: a storage's, or that of a device which they exceed. 0: they do
  * not. */
-static size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array)
+static IPT__RARE size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc,
+                                           const ipt__array *array)
 {
     const size_t bytes = array->elements * array->elem_size, batch = ipt__max(desc->batch, 1);
     const size_t span = (batch - 1) * ipt__max(desc->batch_stride, bytes) + bytes;
@@ -19032,7 +19040,8 @@ static size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc
                : 0;
 }
 #else
-static size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array)
+static IPT__RARE size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc,
+                                           const ipt__array *array)
 {
     (void)context, (void)array;
     return desc->max_host_memory;
@@ -19041,7 +19050,7 @@ static size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc
 
 #ifndef IPT_NO_BOXES
 /* Makes a plan that permutes arrays in a way. */
-static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, ipt_plan **plan)
 {
     passes.whole = &way->whole;
     passes.whole_at = way->at;
@@ -19052,7 +19061,7 @@ static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, i
 }
 
 /* Makes a plan that permutes the arrays in one of these ways, if one takes less time than passes of that cost. */
-static ipt_result ipt__ways_plan_make(ipt__passes passes, size_t memory, double cost, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__ways_plan_make(ipt__passes passes, size_t memory, double cost, ipt_plan **plan)
 {
     const ipt__axes_means means = {&passes.contexts[0]->limits, passes.desc, memory};
     ipt__array joined = *passes.array;
@@ -19131,8 +19140,8 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 
 #if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
 /* Makes a plan for pieces: of arrays, or of super-elements. */
-static ipt_result ipt__array_piece_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
-                                        ipt_plan **plan)
+static IPT__RARE ipt_result ipt__array_piece_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                                  ipt_plan **plan)
 {
     const ipt_result result = desc->rank ? ipt__axes_plan_make(&context, 0, desc, lent, ipt__array_piece_make, plan)
                                          : ipt__host_plan_make(context, desc, lent, plan);

@@ -19,7 +19,7 @@ typedef struct ipt__axes_means {
  * ipt__pass_cost_stored. 0: neither fits. columns: elements of a panel's row; 0: the arrays have no permuted columns.
  * Short super-elements take a further pass over a storage. Runs that are too short for the bus take longer than two
  * passes; a band's runs are twice as long as a panel's. */
-static double ipt__whole_cost_stored(const ipt__axes_means *means, const ipt__pass *pass, size_t columns)
+static IPT__RARE double ipt__whole_cost_stored(const ipt__axes_means *means, const ipt__pass *pass, size_t columns)
 {
     const ipt_plan_desc *const desc = means->desc;
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
@@ -35,8 +35,8 @@ static double ipt__whole_cost_stored(const ipt__axes_means *means, const ipt__pa
 
 /* Takes a joined array as one that moves at once: by boxes on the device. A first axis that stays makes a batch.
  * Returns the cost; 0: it does not. */
-static double ipt__whole_boxes(const ipt__axes_means *means, const ipt__array *joined, ipt__array *whole,
-                               ipt__pass *pass)
+static IPT__RARE double ipt__whole_boxes(const ipt__axes_means *means, const ipt__array *joined, ipt__array *whole,
+                                         ipt__pass *pass)
 {
     const ipt__limits *const limits = means->limits;
     const size_t batch = ipt__array_batch(joined);
@@ -93,8 +93,8 @@ static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *col
 
 /* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the
  * first one. Axes before and after these stay. Returns the cost; 0: there is no such axis, or runs are too short. */
-static double ipt__whole_columns(const ipt__axes_means *means, const ipt__array *joined, ipt__array *columns,
-                                 ipt__pass *pass)
+static IPT__RARE double ipt__whole_columns(const ipt__axes_means *means, const ipt__array *joined, ipt__array *columns,
+                                           ipt__pass *pass)
 {
     const ipt__limits *const limits = means->limits;
     const int first = !joined->goal[0], last = joined->count - 1;

@@ -1,7 +1,7 @@
 /* Cut matrices: plans of the pieces, executions. */
 
 /* Makes the desc of pieces that hold elements one of arrays, if the plan moves arrays or permutes columns. */
-static void ipt__cut_permute(const ipt__problem *problem, ipt_plan_desc *desc)
+static IPT__RARE void ipt__cut_permute(const ipt__problem *problem, ipt_plan_desc *desc)
 {
     const ipt__array *const array = &problem->array;
     const int tall = array->columns == 1, wide = array->columns == 2;
@@ -21,7 +21,8 @@ static void ipt__cut_permute(const ipt__problem *problem, ipt_plan_desc *desc)
 }
 
 /* The desc of a plan for `count` pieces of rows x cols elements, or of super-elements. */
-static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size_t cols, size_t count, ipt_host host)
+static IPT__RARE ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size_t cols, size_t count,
+                                                   ipt_host host)
 {
     ipt_plan_desc desc = plan->problem.desc;
     desc.rows = rows;
@@ -160,7 +161,7 @@ static size_t ipt__bus_device_bytes(const ipt__cut_plan *plan)
 }
 
 /* The desc of a plan for blocks or bands; rows and rank 0: that plan is not needed. */
-static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
+static IPT__RARE ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
 {
     const ipt__blocks *const blocks = &plan->cut->blocks;
     const size_t rows = plan->problem.desc.rows, cols = plan->problem.desc.cols;

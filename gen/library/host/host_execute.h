@@ -134,7 +134,8 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     ipt_result result;
     ipt__keep_cause(cause);
     if (plan->passes)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays of several passes do not go in pieces", cause);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays go in pieces if max_device_memory allows less: %zu",
+                         cause, ipt__less_than(plan->context, plan->refused));
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
                          ipt_host_string(desc.host));
@@ -252,7 +253,7 @@ static int ipt__pass_progressed(size_t done, size_t total, void *user)
 }
 
 /* Executes the passes of an array that exceeds the device. Each pass moves the array through host memory. */
-static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
+static IPT__RARE ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     ipt_host_options each = {NULL, NULL, NULL};
     ipt__pass_progress progress = {NULL, 0, 0, 0, 0};

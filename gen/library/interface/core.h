@@ -175,9 +175,10 @@ typedef struct ipt_plan_desc {
  * those of matrices are: on every device, within every limit, and whatever passes the planner takes. Where axes stay
  * together, passes move longer units. They are fastest at places that are multiples of 16. At other places they move
  * the element's own units, for which the plan has kernels of their own. Forced sequences, tiles, kernels, formats,
- * moves, pitches and IPT_PAD are for matrices. Arrays of several passes that exceed max_device_memory or the device
- * cross the bus once for each pass. So do all that are distributed over several contexts. In a storage, the steps of
- * the passes follow one another. */
+ * moves, pitches and IPT_PAD are for matrices. Arrays that exceed max_device_memory or the device cross the bus once
+ * for each pass: a single time if several of them fit the device, or if their first axis becomes the last one or the
+ * reverse and runs are long enough. Arrays that are distributed over several contexts cross it once for each pass, too.
+ * In a storage, the steps of the passes follow one another. */
 
 /* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
  * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:

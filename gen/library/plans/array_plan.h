@@ -3,7 +3,8 @@
 #if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
 /* Bytes of memory through which arrays go in pieces: a storage's, or that of a device which they exceed. 0: they do
  * not. */
-static size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array)
+static IPT__RARE size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc,
+                                           const ipt__array *array)
 {
     const size_t bytes = array->elements * array->elem_size, batch = ipt__max(desc->batch, 1);
     const size_t span = (batch - 1) * ipt__max(desc->batch_stride, bytes) + bytes;
@@ -14,7 +15,8 @@ static size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc
                : 0;
 }
 #else
-static size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array)
+static IPT__RARE size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc,
+                                           const ipt__array *array)
 {
     (void)context, (void)array;
     return desc->max_host_memory;
@@ -23,7 +25,7 @@ static size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc
 
 #ifndef IPT_NO_BOXES
 /* Makes a plan that permutes arrays in a way. */
-static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, ipt_plan **plan)
 {
     passes.whole = &way->whole;
     passes.whole_at = way->at;
@@ -34,7 +36,7 @@ static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, i
 }
 
 /* Makes a plan that permutes the arrays in one of these ways, if one takes less time than passes of that cost. */
-static ipt_result ipt__ways_plan_make(ipt__passes passes, size_t memory, double cost, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__ways_plan_make(ipt__passes passes, size_t memory, double cost, ipt_plan **plan)
 {
     const ipt__axes_means means = {&passes.contexts[0]->limits, passes.desc, memory};
     ipt__array joined = *passes.array;
@@ -113,8 +115,8 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 
 #if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
 /* Makes a plan for pieces: of arrays, or of super-elements. */
-static ipt_result ipt__array_piece_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
-                                        ipt_plan **plan)
+static IPT__RARE ipt_result ipt__array_piece_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                                  ipt_plan **plan)
 {
     const ipt_result result = desc->rank ? ipt__axes_plan_make(&context, 0, desc, lent, ipt__array_piece_make, plan)
                                          : ipt__host_plan_make(context, desc, lent, plan);

@@ -2,7 +2,7 @@
 
 /* Bytes of device memory that a plan for host matrices may use. whole: the device works in the host's memory, if it
  * can. */
-static size_t ipt__device_limit(const ipt_context *context, const ipt_plan_desc *desc, int whole)
+static IPT__RARE size_t ipt__device_limit(const ipt_context *context, const ipt_plan_desc *desc, int whole)
 {
     cl_ulong bytes = 0;
     if (desc->max_device_memory)
@@ -19,7 +19,8 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
 }
 
 /* Whether a batch of `span` bytes, whose plan may have a workspace of `budget` bytes, exceeds the device's memory. */
-static int ipt__exceeds_device(const ipt_context *context, const ipt_plan_desc *desc, size_t span, size_t budget)
+static IPT__RARE int ipt__exceeds_device(const ipt_context *context, const ipt_plan_desc *desc, size_t span,
+                                         size_t budget)
 {
     const size_t limit = ipt__device_limit(context, desc, 1);
     const int shared = context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);

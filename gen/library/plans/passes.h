@@ -90,8 +90,8 @@ static void ipt__passes_split(ipt__pass *passes, int *count, int at)
 
 /* The desc of one pass over the batch of arrays, without the expression. A double pass converts between block formats.
  * *repeats: executions of the pass. A batch with gaps needs one for each array. */
-static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array *array, const ipt__pass *pass,
-                                    size_t *repeats)
+static IPT__RARE ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array *array, const ipt__pass *pass,
+                                              size_t *repeats)
 {
     const size_t bytes = array->elements * array->elem_size;
     ipt_plan_desc made = *desc;
@@ -132,7 +132,7 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
 }
 
 /* The first line of a description. */
-static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int passes)
+static IPT__RARE void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int passes)
 {
     unsigned i;
     ipt__text_add(out, "array of ");
@@ -164,7 +164,7 @@ static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 }
 
 /* Writes the description: of the array, then of each pass. */
-static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
+static IPT__RARE ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
     const int passes = plan->passes ? plan->passes->count : 0;
@@ -301,7 +301,7 @@ static int ipt__passes_end_in_boxes(const ipt__passes *passes)
 
 /* Chooses the pass that applies the expression: one that moves single elements. If it names places, these are the boxes
  * of the last one, or a pass that moves nothing. Appends a pass if there is none. */
-static void ipt__passes_apply(ipt__passes *passes)
+static IPT__RARE void ipt__passes_apply(ipt__passes *passes)
 {
     const ipt__pass *const list = passes->list;
     const int named = ipt__named_places(passes->desc) != 0,
@@ -319,7 +319,8 @@ static void ipt__passes_apply(ipt__passes *passes)
 }
 
 /* The desc of pass `at`. */
-static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
+static IPT__RARE ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at,
+                                                size_t *repeats)
 {
     const ipt_plan_desc *const desc = passes->desc;
     ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
@@ -364,17 +365,19 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
 static IPT__RARE ipt_result ipt__cut_array_make(ipt_context *context, const ipt_plan_desc *desc,
                                                 const ipt__passes *passes, ipt__workspace *lent, ipt_plan **plan)
 {
-    ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
+    ipt__opener open = ipt__cut_open_host;
+    ipt_result result;
+#ifndef IPT_NO_STORAGE
+    open = desc->max_host_memory ? ipt__cut_open_storage : open;
+#else
+    if (desc->max_host_memory)
+        return ipt__any_plan_make(context, desc, lent, plan); /* which refuses it */
+#endif
+    result = ipt__host_plan_new(context, desc, lent, plan);
     if (result)
         return result;
     (*plan)->problem.array = *passes->whole;
-#ifndef IPT_NO_STORAGE
-    if (desc->max_host_memory)
-        result = ipt__plan_cut(*plan, ipt__cut_open_storage, passes->make_piece);
-    else
-#endif
-        result = ipt__plan_cut(*plan, ipt__cut_open_host, passes->make_piece);
-    return ipt__plan_keep(plan, result);
+    return ipt__plan_keep(plan, ipt__plan_cut(*plan, open, passes->make_piece));
 }
 #endif
 
@@ -390,7 +393,7 @@ static ipt_result ipt__whole_pass_make(ipt_plan *plan, const ipt__passes *passes
 }
 
 /* Makes the plans of the passes, which share the plan's workspace. what: an ipt__passes. */
-static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
+static IPT__RARE ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
     const ipt__passes *const passes = (const ipt__passes *)what;
     ipt_result result = IPT_SUCCESS;
@@ -491,7 +494,7 @@ static ipt_result ipt__passes_new(ipt_plan *plan)
 }
 
 /* Prepares a new plan for its passes. */
-static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
+static IPT__RARE ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 {
     ipt_result result = ipt__passes_new(plan);
 #ifndef IPT_NO_HOST_STREAMING

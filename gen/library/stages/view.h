@@ -1,7 +1,7 @@
 /* VIEW stages: permute an array with gaps by cycles and chains of elements, with one flag bit per piece of an element.
  */
 #ifndef IPT_NO_VIEWS
-enum { IPT__VIEW_WINDOWS = 16, IPT__VIEW_GROUP = 4096 }; /* most windows; pieces of a work-group, in registers */
+enum { IPT__VIEW_WINDOWS = 16, IPT__VIEW_GROUP = 4096 }; /* most windows; units of a work-group */
 
 /* Appends a stage. Elements are cut into pieces that fit the registers of a worker: a work-item, or on GPUs a
  * work-group for long ones. */
