@@ -16186,6 +16186,8 @@ static IPT__RARE void ipt__cut_permute(const ipt__problem *problem, ipt_plan_des
         desc->axes[tall ? array->count : 0] = (unsigned)(tall ? 0 : array->count);
     }
     desc->rows = desc->cols = 0;
+    if (desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES)
+        desc->host = IPT_HOST_AUTO; /* plans of several passes have no parts */
 }
 
 /* The desc of a plan for `count` pieces of rows x cols elements, or of super-elements. */
@@ -16871,8 +16873,10 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     ipt_result result;
     ipt__keep_cause(cause);
     if (plan->passes)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays go in pieces if max_device_memory allows less: %zu",
-                         cause, ipt__less_than(plan->context, plan->refused));
+        return plan->refused ? ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                                         "%s; arrays go in pieces with host overlapped and max_device_memory = %zu",
+                                         cause, ipt__less_than(plan->context, plan->refused))
+                             : ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays do not go in pieces there", cause);
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
                          ipt_host_string(desc.host));
@@ -18301,7 +18305,8 @@ static IPT__RARE double ipt__whole_cost_stored(const ipt__axes_means *means, con
     const ipt_plan_desc *const desc = means->desc;
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
                  run = (double)means->memory / (double)IPT__STORED_ROOM / (double)ipt__max(columns, 1);
-    const size_t chunks = ipt__min(pass->batch * ipt__max(desc->batch, 1), IPT__CUT_SLOTS),
+    const size_t arrays = pass->batch * ipt__max(desc->batch, 1), most = IPT__CUT_SLOTS,
+                 chunks = desc->max_host_memory ? ipt__min(arrays, most) : most,
                  least = desc->max_host_memory ? IPT__CUT_RUN_BYTES : IPT__BUS_RUN_BYTES / 2;
     const int times = (double)chunks * bytes <= (double)means->memory                 ? 1
                       : !columns || run < (double)ipt__max(pass->elem_size, least)    ? 0
@@ -18461,12 +18466,16 @@ static double ipt__boxes_and_matrix(const ipt__axes_means *means, const ipt__arr
 }
 
 /* Takes a joined array in a way. */
-static void ipt__axes_way_find(const ipt__axes_means *means, const ipt__array *joined, ipt__axes_way_kind kind,
+static void ipt__axes_way_find(const ipt__axes_means *given, const ipt__array *joined, ipt__axes_way_kind kind,
                                ipt__axes_way *way)
 {
+    ipt__axes_means own = *given;
+    const ipt__axes_means *const means = &own;
     memset(way, 0, sizeof *way);
     way->count = kind == IPT__WAY_BOXES || kind == IPT__WAY_COLUMNS ? 1 : 2;
     way->at = kind == IPT__WAY_BOXES_LAST;
+    if (!own.desc->max_host_memory)
+        own.memory /= (size_t)way->count; /* passes divide the device's memory */
     if (joined->count < 2)
         return;
     way->cost = kind == IPT__WAY_BOXES     ? ipt__whole_boxes(means, joined, &way->whole, way->passes)
@@ -19082,12 +19091,35 @@ static IPT__RARE ipt_result ipt__ways_plan_make(ipt__passes passes, size_t memor
         if (number < 0)
             return IPT_ERROR_UNSUPPORTED;
         result = ipt__whole_plan_make(passes, &best, plan);
-        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD &&
+            !(memory && result == IPT_ERROR_OUT_OF_MEMORY)) /* smaller pieces may fit the largest buffer */
             return result;
         tried |= 1 << number;
     }
 }
 #endif
+
+/* Makes a plan of listed passes. */
+static IPT__RARE ipt_result ipt__list_plan_make(ipt__passes *passes, ipt_plan **plan)
+{
+    const ipt_plan_desc *const desc = passes->desc;
+    ipt_plan_desc one;
+    size_t repeats;
+    ipt_result result;
+    if (!passes->count)
+        passes->list[passes->count++] = ipt__pass_of_row(passes->array);
+    ipt__passes_apply(passes);
+    one = ipt__pass_desc(desc, passes->array, &passes->list[0], &repeats);
+    if (passes->count > 1 || repeats > 1 || passes->list[0].inner_rows || passes->split || ipt__named_places(desc) ||
+        one.batch_stride % ipt__unit_bytes(one.elem_size))
+        return ipt__passes_plan_make(passes, plan);
+    result = ipt__any_plan_make(passes->contexts[0], &one, passes->lent, plan);
+    if (!result)
+        result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
+    if (!result)
+        result = ipt__axes_write_description(*plan, desc);
+    return ipt__plan_keep(plan, result);
+}
 
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
  * has accepted; 0: one context does all. lent, make_piece: see ipt__passes. */
@@ -19101,8 +19133,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     const int doubles = IPT__PAPERS && !desc->host && !desc->max_device_memory && !desc->max_host_memory &&
                         !(desc->flags & IPT_OUT_OF_PLACE);
     double cost;
-    ipt_plan_desc one;
-    size_t repeats, memory;
+    size_t memory;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
@@ -19123,19 +19154,12 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
             return result;
     }
 #endif
-    if (!passes.count)
-        list[passes.count++] = ipt__pass_of_row(&array);
-    ipt__passes_apply(&passes);
-    one = ipt__pass_desc(desc, &array, &list[0], &repeats);
-    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
-        one.batch_stride % ipt__unit_bytes(one.elem_size))
-        return ipt__passes_plan_make(&passes, plan);
-    result = ipt__any_plan_make(context, &one, lent, plan);
-    if (!result)
-        result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
-    if (!result)
-        result = ipt__axes_write_description(*plan, desc);
-    return ipt__plan_keep(plan, result);
+    result = ipt__list_plan_make(&passes, plan);
+    if (result != IPT_ERROR_UNSUPPORTED || !memory || desc->max_host_memory)
+        return result;
+    /* Passes divide the device's memory. Others may fit. */
+    passes.count = ipt__axes_find_passes(&context->limits, 0, doubles, &array, list, &cost);
+    return ipt__list_plan_make(&passes, plan);
 }
 
 #if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES

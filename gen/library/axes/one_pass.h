@@ -24,7 +24,8 @@ static IPT__RARE double ipt__whole_cost_stored(const ipt__axes_means *means, con
     const ipt_plan_desc *const desc = means->desc;
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
                  run = (double)means->memory / (double)IPT__STORED_ROOM / (double)ipt__max(columns, 1);
-    const size_t chunks = ipt__min(pass->batch * ipt__max(desc->batch, 1), IPT__CUT_SLOTS),
+    const size_t arrays = pass->batch * ipt__max(desc->batch, 1), most = IPT__CUT_SLOTS,
+                 chunks = desc->max_host_memory ? ipt__min(arrays, most) : most,
                  least = desc->max_host_memory ? IPT__CUT_RUN_BYTES : IPT__BUS_RUN_BYTES / 2;
     const int times = (double)chunks * bytes <= (double)means->memory                 ? 1
                       : !columns || run < (double)ipt__max(pass->elem_size, least)    ? 0

@@ -53,12 +53,16 @@ static double ipt__boxes_and_matrix(const ipt__axes_means *means, const ipt__arr
 }
 
 /* Takes a joined array in a way. */
-static void ipt__axes_way_find(const ipt__axes_means *means, const ipt__array *joined, ipt__axes_way_kind kind,
+static void ipt__axes_way_find(const ipt__axes_means *given, const ipt__array *joined, ipt__axes_way_kind kind,
                                ipt__axes_way *way)
 {
+    ipt__axes_means own = *given;
+    const ipt__axes_means *const means = &own;
     memset(way, 0, sizeof *way);
     way->count = kind == IPT__WAY_BOXES || kind == IPT__WAY_COLUMNS ? 1 : 2;
     way->at = kind == IPT__WAY_BOXES_LAST;
+    if (!own.desc->max_host_memory)
+        own.memory /= (size_t)way->count; /* passes divide the device's memory */
     if (joined->count < 2)
         return;
     way->cost = kind == IPT__WAY_BOXES     ? ipt__whole_boxes(means, joined, &way->whole, way->passes)

@@ -18,6 +18,8 @@ static IPT__RARE void ipt__cut_permute(const ipt__problem *problem, ipt_plan_des
         desc->axes[tall ? array->count : 0] = (unsigned)(tall ? 0 : array->count);
     }
     desc->rows = desc->cols = 0;
+    if (desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES)
+        desc->host = IPT_HOST_AUTO; /* plans of several passes have no parts */
 }
 
 /* The desc of a plan for `count` pieces of rows x cols elements, or of super-elements. */

@@ -134,8 +134,10 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     ipt_result result;
     ipt__keep_cause(cause);
     if (plan->passes)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays go in pieces if max_device_memory allows less: %zu",
-                         cause, ipt__less_than(plan->context, plan->refused));
+        return plan->refused ? ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                                         "%s; arrays go in pieces with host overlapped and max_device_memory = %zu",
+                                         cause, ipt__less_than(plan->context, plan->refused))
+                             : ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays do not go in pieces there", cause);
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
                          ipt_host_string(desc.host));

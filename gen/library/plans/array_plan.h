@@ -57,12 +57,35 @@ static IPT__RARE ipt_result ipt__ways_plan_make(ipt__passes passes, size_t memor
         if (number < 0)
             return IPT_ERROR_UNSUPPORTED;
         result = ipt__whole_plan_make(passes, &best, plan);
-        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD &&
+            !(memory && result == IPT_ERROR_OUT_OF_MEMORY)) /* smaller pieces may fit the largest buffer */
             return result;
         tried |= 1 << number;
     }
 }
 #endif
+
+/* Makes a plan of listed passes. */
+static IPT__RARE ipt_result ipt__list_plan_make(ipt__passes *passes, ipt_plan **plan)
+{
+    const ipt_plan_desc *const desc = passes->desc;
+    ipt_plan_desc one;
+    size_t repeats;
+    ipt_result result;
+    if (!passes->count)
+        passes->list[passes->count++] = ipt__pass_of_row(passes->array);
+    ipt__passes_apply(passes);
+    one = ipt__pass_desc(desc, passes->array, &passes->list[0], &repeats);
+    if (passes->count > 1 || repeats > 1 || passes->list[0].inner_rows || passes->split || ipt__named_places(desc) ||
+        one.batch_stride % ipt__unit_bytes(one.elem_size))
+        return ipt__passes_plan_make(passes, plan);
+    result = ipt__any_plan_make(passes->contexts[0], &one, passes->lent, plan);
+    if (!result)
+        result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
+    if (!result)
+        result = ipt__axes_write_description(*plan, desc);
+    return ipt__plan_keep(plan, result);
+}
 
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
  * has accepted; 0: one context does all. lent, make_piece: see ipt__passes. */
@@ -76,8 +99,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     const int doubles = IPT__PAPERS && !desc->host && !desc->max_device_memory && !desc->max_host_memory &&
                         !(desc->flags & IPT_OUT_OF_PLACE);
     double cost;
-    ipt_plan_desc one;
-    size_t repeats, memory;
+    size_t memory;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
@@ -98,19 +120,12 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
             return result;
     }
 #endif
-    if (!passes.count)
-        list[passes.count++] = ipt__pass_of_row(&array);
-    ipt__passes_apply(&passes);
-    one = ipt__pass_desc(desc, &array, &list[0], &repeats);
-    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
-        one.batch_stride % ipt__unit_bytes(one.elem_size))
-        return ipt__passes_plan_make(&passes, plan);
-    result = ipt__any_plan_make(context, &one, lent, plan);
-    if (!result)
-        result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
-    if (!result)
-        result = ipt__axes_write_description(*plan, desc);
-    return ipt__plan_keep(plan, result);
+    result = ipt__list_plan_make(&passes, plan);
+    if (result != IPT_ERROR_UNSUPPORTED || !memory || desc->max_host_memory)
+        return result;
+    /* Passes divide the device's memory. Others may fit. */
+    passes.count = ipt__axes_find_passes(&context->limits, 0, doubles, &array, list, &cost);
+    return ipt__list_plan_make(&passes, plan);
 }
 
 #if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
