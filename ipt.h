@@ -3070,6 +3070,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(factor, together, 1.31, 0, H24, "cooperative bands")                                                             \
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
     X(step, wide_piece, 42, 0, H28, "wide ones, by a chunk's row")                                                     \
+    X(factor, together_band, 1e6, 0, H28, "bytes that a copy moves in the least time of a tall band")                  \
+    X(step, together_spared, 22, 0, H28, "of together_piece: what whole sectors cost less, beside other methods")      \
     X(step, together_run, 267, 0, H24, "these, by the run")                                                            \
     X(share, together_turn, 0.5, 0, H24, "of together_run, for each further turn of a run")                            \
     X(factor, together_fill, 0.33, 0, H24, "by the share of resident work-groups that a band needs beyond it")         \
@@ -3095,18 +3097,20 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(step, cut_step, 4, 0, H22, "these, by the piece")                                                                \
     X(factor, idle, 0.05, 0, H22, "the unused share of a chain's length class")                                        \
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
-    X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
+    X(share, pass_small_short, 0.70, 0.70, H28,                                                                        \
       "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
-    X(share, pass_long, 0.57, 0.95, H27_P25, "elements of IPT__PASS_LONG bytes at least")                              \
-    X(share, pass_long_halves, 0.38, 0.95, H28, "these, if their units have two bytes")                                \
+    X(share, pass_long, 0.70, 0.95, H28_P25, "elements of IPT__PASS_LONG bytes at least")                              \
+    X(share, pass_long_on_chip, 0.57, 0.95, H27_P25, "these, in instances that fit the chip")                          \
+    X(share, pass_long_halves, 0.57, 0.95, H28, "these, if their units have two bytes")                                \
     X(share, pass_long_bytes, 0.10, 0.95, H28, "or one byte")                                                          \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
-    X(share, pass_thin_short, 0.25, 0.70, H28, "the same, of short units and instances that do not fit the chip")      \
+    X(share, pass_thin_short, 0.37, 0.70, H28, "the same, of short units and instances that do not fit the chip")      \
     X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
     X(factor, pass_stretched_from, 200, 1024, H27_P25, "the long side of such an instance, in short ones")             \
     X(share, pass_on_chip, 0.75, 0.90, H27_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
+    X(share, pass_large_bytes, 0.35, 0, H28, "the same, of units of a byte")                                           \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
     X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
       "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
@@ -3114,7 +3118,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
     X(share, pass_columns, 0.68, 0.1, H27, "an array whose first axis becomes the last one, by bands of long runs")    \
     X(share, pass_rows, 0.50, 0.1, H27, "an array whose last axis becomes the first one")                              \
-    X(share, pass_columns_units, 0.56, 1, H27, "of these, elements of several units below IPT__PASS_LONG")             \
+    X(share, pass_columns_units, 0.70, 1, H28, "of these, elements of several units below IPT__PASS_LONG")             \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_double_short, 0.25, 0.70, H28, "the same, of units shorter than a word")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
@@ -8688,10 +8692,21 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
            ipt__batch_bytes(problem);
 }
 
+/* The cost beside other methods. The cost of bands beside each other is too high for narrow tall matrices, whose chunks
+ * have short rows, or columns of many ranges. These take the time of each band, or what their runs cost. */
 static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const ipt__bands *const bands = &stage->as.bands;
+    const size_t row = bands->chunk_width * problem->desc.elem_size;
+    const double cost = ipt__bands_cost(problem, bands), ranges = (double)bands->chunk_width / (double)bands->width,
+                 each = model->together_band * (double)bands->number * (double)problem->desc.batch,
+                 spared = (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) +
+                          (row % IPT__SECTOR_BYTES ? 0 : model->together_spared / (double)row);
     (void)layout;
-    return ipt__bands_cost(problem, &stage->as.bands);
+    if (!bands->together || !bands->tall || ipt__bands_block(problem, 1, bands->height) > 1)
+        return cost;
+    return ipt__max(cost - spared * ipt__batch_bytes(problem), ipt__min(cost, each));
 }
 
 /* The axes that a program of waves has: programs for few numbers of axes, because PoCL compiles each for seconds. */
@@ -10704,6 +10719,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
         }
     }
     if (best_cost == 0 || best.across * best.down >= 0x7fffffff / batch)
+        return 0;
+    if (size >= IPT__PASS_LONG && (best.x < 2 || problem->panel.registers)) /* a shuffle takes less time */
         return 0;
     *chunks = best;
     chunks->blocks = 1;
@@ -17945,9 +17962,12 @@ static double ipt__double_share(const ipt__tuning *model, const ipt__pass *pass)
            : unit < IPT__WORD_BYTES ? model->pass_double_short
                                     : model->pass_double;
 }
-static double ipt__long_share(const ipt__tuning *model, size_t unit)
+static double ipt__long_share(const ipt__tuning *model, size_t unit, int on_chip)
 {
-    return unit == 1 ? model->pass_long_bytes : unit == 2 ? model->pass_long_halves : model->pass_long;
+    return unit == 1   ? model->pass_long_bytes
+           : unit == 2 ? model->pass_long_halves
+           : on_chip   ? model->pass_long_on_chip
+                       : model->pass_long;
 }
 
 /* Bytes that a copy would move in the same time: the bytes of the pass, divided by the share of a copy's speed that
@@ -17973,14 +17993,15 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const double share = IPT__PAPERS && pass->inner_rows            ? ipt__double_share(model, pass)
                          : shorts                                   ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)    ? model->pass_small
-                         : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes)
+                         : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes, on_chip)
                          : pass->batch > 1 && on_chip && !stretched ? model->pass_on_chip
-                         : is_long                                  ? ipt__long_share(model, unit_bytes)
+                         : is_long                                  ? ipt__long_share(model, unit_bytes, on_chip)
                          : shorter * pass->elem_size < IPT__LINE_BYTES
                              ? (unit_bytes < IPT__WORD_BYTES && !on_chip ? model->pass_thin_short : model->pass_thin)
                          : pass->batch > 1 && !stretched ? model->pass_several
                          : stretched                     ? model->pass_stretched
                          : on_chip                       ? model->pass_on_chip
+                         : gathers && unit_bytes == 1    ? model->pass_large_bytes
                          : instance > IPT__PASS_HUGE     ? model->pass_huge
                                                          : model->pass_large;
     return bytes / share;

@@ -315,6 +315,31 @@ static void exchange_instead_of_the_chip(void **state)
     ipt_context_destroy(context);
 }
 
+/* Narrow tall matrices take bands of up to 512 rows, unless so many bands take longer than two passes. */
+static void exchange_of_narrow_matrices(void **state)
+{
+    static const struct {
+        size_t rows, cols, elem_size;
+        const char *how;
+    } matrices[] = {{100000, 400, 4, "exchange: 200 bands of 500 rows"},
+                    {84855, 1042, 2, "exchange: 208 bands of 407 rows"},
+                    {52547, 430, 4, "exchange: 143 bands of 367 rows"},
+                    {68020, 256, 4, "2. shuffle: "}};
+    ipt_context *const context = make_large_gpu();
+    (void)state;
+    for (size_t m = 0; m < TEST_COUNT(matrices); ++m) {
+        const ipt_plan_desc desc = {
+            .rows = matrices[m].rows, .cols = matrices[m].cols, .elem_size = matrices[m].elem_size};
+        ipt_plan *plan = NULL;
+        if (ipt_plan_create(context, &desc, &plan))
+            fail_msg("%s", ipt_context_error(NULL));
+        if (!strstr(ipt_plan_describe(plan), matrices[m].how))
+            fail_msg("not %s: %s", matrices[m].how, ipt_plan_describe(plan));
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+}
+
 /* Boxes serve arrays that the local memory of all work-groups holds: 28 MB of four work-groups on each of 132 compute
  * units, though the profile counts two panels on each. Larger arrays take bands, if runs are long, or two passes. */
 static void exchange_or_boxes(void **state)
@@ -327,6 +352,7 @@ static void exchange_or_boxes(void **state)
         {1, {100, 961, 251}, ", in words cut at the ends of runs"},
         {4, {100, 340, 250}, "rows permuted"},
         {4, {120, 1500, 150}, "2 passes"},
+        {4, {300, 400, 500}, "exchange: 250 bands of 480 rows"},
         {4, {1000, 100, 300}, "runs of 500 bytes, 0 and 0 left over, each by 406 work-groups together, columns"},
         {8, {300, 100, 1000}, "work-groups together, rows permuted"}};
     ipt_context *const context = make_large_gpu();
@@ -355,5 +381,6 @@ const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),
                                            TEST_CASE(exchange_refusals),
                                            TEST_CASE(exchange_not_in_parts),
                                            TEST_CASE(exchange_instead_of_the_chip),
+                                           TEST_CASE(exchange_of_narrow_matrices),
                                            TEST_CASE(exchange_or_boxes)};
 const size_t test_exchange_count = TEST_COUNT(test_exchange);

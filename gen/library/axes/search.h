@@ -33,9 +33,12 @@ static double ipt__double_share(const ipt__tuning *model, const ipt__pass *pass)
            : unit < IPT__WORD_BYTES ? model->pass_double_short
                                     : model->pass_double;
 }
-static double ipt__long_share(const ipt__tuning *model, size_t unit)
+static double ipt__long_share(const ipt__tuning *model, size_t unit, int on_chip)
 {
-    return unit == 1 ? model->pass_long_bytes : unit == 2 ? model->pass_long_halves : model->pass_long;
+    return unit == 1   ? model->pass_long_bytes
+           : unit == 2 ? model->pass_long_halves
+           : on_chip   ? model->pass_long_on_chip
+                       : model->pass_long;
 }
 
 /* Bytes that a copy would move in the same time: the bytes of the pass, divided by the share of a copy's speed that
@@ -61,14 +64,15 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const double share = IPT__PAPERS && pass->inner_rows            ? ipt__double_share(model, pass)
                          : shorts                                   ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)    ? model->pass_small
-                         : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes)
+                         : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes, on_chip)
                          : pass->batch > 1 && on_chip && !stretched ? model->pass_on_chip
-                         : is_long                                  ? ipt__long_share(model, unit_bytes)
+                         : is_long                                  ? ipt__long_share(model, unit_bytes, on_chip)
                          : shorter * pass->elem_size < IPT__LINE_BYTES
                              ? (unit_bytes < IPT__WORD_BYTES && !on_chip ? model->pass_thin_short : model->pass_thin)
                          : pass->batch > 1 && !stretched ? model->pass_several
                          : stretched                     ? model->pass_stretched
                          : on_chip                       ? model->pass_on_chip
+                         : gathers && unit_bytes == 1    ? model->pass_large_bytes
                          : instance > IPT__PASS_HUGE     ? model->pass_huge
                                                          : model->pass_large;
     return bytes / share;

@@ -57,6 +57,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     }
     if (best_cost == 0 || best.across * best.down >= 0x7fffffff / batch)
         return 0;
+    if (size >= IPT__PASS_LONG && (best.x < 2 || problem->panel.registers)) /* a shuffle takes less time */
+        return 0;
     *chunks = best;
     chunks->blocks = 1;
     chunks->block_rows = rows;

@@ -92,10 +92,21 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
            ipt__batch_bytes(problem);
 }
 
+/* The cost beside other methods. The cost of bands beside each other is too high for narrow tall matrices, whose chunks
+ * have short rows, or columns of many ranges. These take the time of each band, or what their runs cost. */
 static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const ipt__bands *const bands = &stage->as.bands;
+    const size_t row = bands->chunk_width * problem->desc.elem_size;
+    const double cost = ipt__bands_cost(problem, bands), ranges = (double)bands->chunk_width / (double)bands->width,
+                 each = model->together_band * (double)bands->number * (double)problem->desc.batch,
+                 spared = (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) +
+                          (row % IPT__SECTOR_BYTES ? 0 : model->together_spared / (double)row);
     (void)layout;
-    return ipt__bands_cost(problem, &stage->as.bands);
+    if (!bands->together || !bands->tall || ipt__bands_block(problem, 1, bands->height) > 1)
+        return cost;
+    return ipt__max(cost - spared * ipt__batch_bytes(problem), ipt__min(cost, each));
 }
 
 /* The axes that a program of waves has: programs for few numbers of axes, because PoCL compiles each for seconds. */
