@@ -1926,6 +1926,12 @@ static size_t ipt__size_of(cl_ulong bytes)
     return bytes < (size_t)-1 ? (size_t)bytes : (size_t)-1;
 }
 
+/* A count below 2^63 as a number. A conversion of size_t takes six times as much code. */
+static double ipt__real(size_t count)
+{
+    return (double)(cl_long)count;
+}
+
 static size_t ipt__min(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -3071,7 +3077,6 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
     X(step, wide_piece, 42, 0, H28, "wide ones, by a chunk's row")                                                     \
     X(factor, together_band, 1e6, 0, H28, "bytes that a copy moves in the least time of a tall band")                  \
-    X(step, together_spared, 22, 0, H28, "of together_piece: what whole sectors cost less, beside other methods")      \
     X(step, together_run, 267, 0, H24, "these, by the run")                                                            \
     X(share, together_turn, 0.5, 0, H24, "of together_run, for each further turn of a run")                            \
     X(factor, together_fill, 0.33, 0, H24, "by the share of resident work-groups that a band needs beyond it")         \
@@ -7025,7 +7030,7 @@ static void ipt__transpose_tile(const ipt__problem *problem, size_t element_unit
 
 static double ipt__batch_bytes(const ipt__problem *problem)
 {
-    return (double)problem->matrix_bytes * (double)problem->desc.batch;
+    return ipt__real(problem->matrix_bytes) * ipt__real(problem->desc.batch);
 }
 
 /* For stages that the planner never compares: forced stages, and stages added after the choice. */
@@ -7043,7 +7048,7 @@ static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *st
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     const size_t size = problem->desc.elem_size;
     if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
-        factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
+        factor *= 1 + model->narrow * ipt__real(IPT__WORD_BYTES / problem->unit_bytes - 1);
     if (gapped && (ipt__slot_length(stage) * size % IPT__SECTOR_BYTES || stage->row_stride * size % IPT__SECTOR_BYTES))
         factor *= model->gapped;
     return factor;
@@ -8095,7 +8100,8 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
             const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
             const size_t x = ipt__chunk_breadth(problem, chunks->tall, y);
-            const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? ipt__tunings[0].panel_split : 1) : 0;
+            const double cut =
+                x ? (1 / ipt__real(x) + 1 / ipt__real(y)) * (down > 1 ? ipt__tunings[0].panel_split : 1) : 0;
             if (x && (best == 0 || cut < best)) {
                 best = cut;
                 chunks->y = ipt__min(y, length);
@@ -8172,15 +8178,15 @@ static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const ipt__chunks *const chunks = &stage->as.panel;
-    const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
-    const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
-    const double unread = 1 - model->panel_unread * (double)stage->tail_length / length;
+    const double size = ipt__real(problem->desc.elem_size), length = ipt__real(ipt__slot_length(stage));
+    const double panel = ipt__real(ipt__instance_units(problem, stage)) * ipt__real(problem->unit_bytes);
+    const double unread = 1 - model->panel_unread * ipt__real(stage->tail_length) / length;
     const double factor =
         !chunks->waits || chunks->narrow
             ? model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait)
             : model->panel +
-                  (chunks->tall ? model->tall_cut : model->wide_cut) * (1 / (double)chunks->x + 1 / (double)chunks->y) /
-                      size +
+                  (chunks->tall ? model->tall_cut : model->wide_cut) *
+                      (1 / ipt__real(chunks->x) + 1 / ipt__real(chunks->y)) / size +
                   model->panel_wait * panel * unread;
     (void)layout;
     return factor * ipt__batch_bytes(problem);
@@ -8381,15 +8387,15 @@ static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
-    const double bytes = (double)stage->as.shuffle.piece_units * (double)problem->unit_bytes;
-    const double idle = 1 - bytes / ((double)IPT__VECTOR_BYTES * (double)stage->as.shuffle.piece_vectors);
+    const double bytes = ipt__real(stage->as.shuffle.piece_units) * ipt__real(problem->unit_bytes);
+    const double idle = 1 - bytes / (ipt__real(IPT__VECTOR_BYTES) * ipt__real(stage->as.shuffle.piece_vectors));
     const double cut = slot % IPT__LINE_BYTES || stride % IPT__LINE_BYTES ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
 
 static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
-    const double length = (double)stage->length * (double)problem->desc.elem_size;
+    const double length = ipt__real(stage->length) * ipt__real(problem->desc.elem_size);
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     double factor = stage->as.shuffle.pairs   ? ipt__turns_inner(stage) ? model->pairs_inner : model->pairs
                     : ipt__turns_inner(stage) ? model->shuffle_inner
@@ -8649,8 +8655,8 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
                  before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
     const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
     const int gapped = bands->height * size % IPT__SECTOR_BYTES || bands->column_units * unit % IPT__SECTOR_BYTES;
-    return (bands->tall ? model->together_piece : model->wide_piece) / (double)(bands->chunk_width * size) +
-           model->together_run / (double)(bands->height * size) * (1 + model->together_turn * ((double)turns - 1)) +
+    return (bands->tall ? model->together_piece : model->wide_piece) / ipt__real(bands->chunk_width * size) +
+           model->together_run / ipt__real(bands->height * size) * (1 + model->together_turn * (ipt__real(turns) - 1)) +
            (gapped ? model->together_gapped : 0);
 }
 
@@ -8663,21 +8669,21 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
     const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
                  begins = run | bands->column_units * problem->unit_bytes,
                  turn = units == 1 ? IPT__WORDS_TURN : IPT__WORDS_TURN_3;
-    const double aligned = (double)ipt__min(IPT__SECTOR_BYTES, begins & (~begins + 1));
-    return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
-           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / (double)IPT__SECTOR_BYTES) +
-           model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
+    const double aligned = ipt__real(ipt__min(IPT__SECTOR_BYTES, begins & (~begins + 1)));
+    return model->blocks_piece * ipt__real(units) / ipt__real(bands->chunk_width * problem->desc.elem_size) +
+           model->blocks_run / ipt__real(run) + model->together_gapped * (1 - aligned / ipt__real(IPT__SECTOR_BYTES)) +
+           model->blocks_turn * (ipt__real(ipt__round_up(run, turn)) / ipt__real(run) - 1);
 }
 
 /* The cost of bands without their launches. Short runs cost more, as in shuffles. */
 static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
-    const double run = (double)bands->height * (double)problem->desc.elem_size;
+    const double run = ipt__real(bands->height) * ipt__real(problem->desc.elem_size);
     if (bands->together) {
         const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
-        const double fill = (double)bands->chunks / (double)problem->exchange.resident;
-        const double ranges = (double)bands->chunk_width / (double)bands->width;
+        const double fill = ipt__real(bands->chunks) / ipt__real(problem->exchange.resident);
+        const double ranges = ipt__real(bands->chunk_width) / ipt__real(bands->width);
         double factor = model->together +
                         (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
                         (fill > model->together_free ? model->together_fill * (fill - model->together_free) : 0) +
@@ -8692,21 +8698,18 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
            ipt__batch_bytes(problem);
 }
 
-/* The cost beside other methods. The cost of bands beside each other is too high for narrow tall matrices, whose chunks
- * have short rows, or columns of many ranges. These take the time of each band, or what their runs cost. */
+/* The cost beside other methods. Among bands, short rows of chunks and columns of many ranges cost too much in narrow
+ * tall matrices: beside other methods these take the time of each band, or what their runs cost. */
 static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
-    const ipt__tuning *const model = &ipt__tunings[0];
-    const ipt__bands *const bands = &stage->as.bands;
-    const size_t row = bands->chunk_width * problem->desc.elem_size;
-    const double cost = ipt__bands_cost(problem, bands), ranges = (double)bands->chunk_width / (double)bands->width,
-                 each = model->together_band * (double)bands->number * (double)problem->desc.batch,
-                 spared = (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) +
-                          (row % IPT__SECTOR_BYTES ? 0 : model->together_spared / (double)row);
+    ipt__bands bands = stage->as.bands;
+    const double cost = ipt__bands_cost(problem, &bands),
+                 each = ipt__tunings[0].together_band * ipt__real(bands.number * problem->desc.batch);
     (void)layout;
-    if (!bands->together || !bands->tall || ipt__bands_block(problem, 1, bands->height) > 1)
+    if (!bands.together || !bands.tall || ipt__bands_block(problem, 1, bands.height) > 1)
         return cost;
-    return ipt__max(cost - spared * ipt__batch_bytes(problem), ipt__min(cost, each));
+    bands.width = bands.chunk_width = IPT__CHUNK_RUNS;
+    return ipt__min(cost, ipt__max(each, ipt__bands_cost(problem, &bands)));
 }
 
 /* The axes that a program of waves has: programs for few numbers of axes, because PoCL compiles each for seconds. */
@@ -8742,9 +8745,10 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
  * of all bands. */
 static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *bands)
 {
-    const double most = 2.0 * (double)IPT__KEPT_BYTES * (double)bands->number * (double)bands->number;
+    const double most = 2.0 * ipt__real(IPT__KEPT_BYTES) * ipt__real(bands->number) * ipt__real(bands->number);
     cl_uint kept = 0;
-    while (kept < bands->number && ((double)kept + 1) * ((double)kept + 1) * (double)problem->matrix_bytes <= most)
+    while (kept < bands->number &&
+           (ipt__real(kept) + 1) * (ipt__real(kept) + 1) * ipt__real(problem->matrix_bytes) <= most)
         ++kept;
     return kept;
 }
@@ -9917,8 +9921,8 @@ static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *l
     stage->matrices_at_once = ipt__min(batch, at_once);
     stage->instances_at_once =
         ipt__stage_traits[stage->kind].in_turn ? 1 : ipt__min(stage->instances, at_once / stage->matrices_at_once);
-    return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
-           (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
+    return 2.0 * ipt__real(ipt__ceil_divide(batch, stage->matrices_at_once)) *
+           ipt__real(ipt__ceil_divide(stage->instances, stage->instances_at_once));
 }
 
 /* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
@@ -10677,7 +10681,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     const size_t step = ipt__round_up(ipt__max(1, IPT__SECTOR_BYTES / size), ipt__problem_block(problem)),
                  units = problem->limits.compute_units, held = ipt__held_bytes(&problem->panel);
     const size_t batch = problem->desc.batch, longest = batch > 1 ? held : (size_t)IPT__CHUNK_RUN;
-    const double sector = IPT__SECTOR_BYTES, fixed = batch > 1 ? (double)IPT__CHUNK_FIXED / (double)size : 0;
+    const double sector = IPT__SECTOR_BYTES, fixed = batch > 1 ? ipt__real(IPT__CHUNK_FIXED) / ipt__real(size) : 0;
     size_t most_down;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
@@ -10708,9 +10712,9 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
             double cost;
             chunks->down = ipt__ceil_divide(rows, chunks->y);
             /* The elements of the busiest compute unit, the sectors that runs cut, and the fixed cost of a chunk. */
-            cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
-                   ((double)(chunks->x * chunks->y) *
-                        (1 + sector / (double)(chunks->x * size) + sector / (double)(chunks->y * size)) +
+            cost = ipt__real(ipt__ceil_divide(chunks->across * chunks->down * batch, units)) *
+                   (ipt__real(chunks->x * chunks->y) *
+                        (1 + sector / ipt__real(chunks->x * size) + sector / ipt__real(chunks->y * size)) +
                     fixed);
             if ((best_cost == 0 || cost < best_cost) && ipt__chunk_holds(problem, chunks, step)) {
                 best_cost = cost;
@@ -10963,7 +10967,7 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
         return 0;
     if (!bands->together && !bands->workers)
         launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
-    return ipt__bands_cost(problem, bands) + model->saved * (double)saved + model->launch * (double)launches;
+    return ipt__bands_cost(problem, bands) + model->saved * ipt__real(saved) + model->launch * ipt__real(launches);
 }
 
 /* The best band exchange within `budget` bytes of workspace, with runs above run[0] and up to run[1] bytes. Returns 0
@@ -10975,14 +10979,14 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     const size_t most = ipt__min(problem->desc.rows, problem->desc.cols);
     const int tall = together ? problem->exchange.tall : ipt__is_tall(problem);
     const size_t longest = tall ? problem->desc.rows : problem->desc.cols;
-    const double most_saved = (double)budget / (double)(size * problem->desc.batch); /* elements */
+    const double most_saved = (double)budget / ipt__real(size * problem->desc.batch); /* elements */
     double best_cost = 0;
     size_t number, height, fitted = 0;
     least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run[1] / size)));
     for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
         /* For most numbers the rest is too large, at any height. */
-        if (!problem->pitched && (double)(most % number) * (double)longest > most_saved)
+        if (!problem->pitched && ipt__real(most % number) * ipt__real(longest) > most_saved)
             continue;
         for (height = ipt__bands_next_height(problem, tall, number, 0); height;
              height = ipt__bands_next_height(problem, tall, number, height)) {
@@ -10992,7 +10996,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
                 continue;
             bands =
                 ipt__bands_of(problem, tall, number, height, together ? ipt__bands_block(problem, tall, height) : 1);
-            if ((double)ipt__bands_saved(&bands) <= most_saved * (double)problem->element_units &&
+            if (ipt__real(ipt__bands_saved(&bands)) <= most_saved * ipt__real(problem->element_units) &&
                 (!together || ipt__bands_cut(problem, &bands)))
                 cost = ipt__bands_price(problem, &bands, budget);
             fits |= cost > 0;
@@ -17986,8 +17990,9 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const int shorts = gathers && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES && instance >= IPT__PASS_SHORT &&
                        instance <= IPT__PACK_BYTES_WHOLE;
     const int stretched =
-        (double)(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
-    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
+        ipt__real(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
+    const double bytes =
+        ipt__real(pass->rows) * ipt__real(pass->cols) * ipt__real(pass->elem_size) * ipt__real(pass->batch);
     const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
     const int is_long = pass->elem_size >= IPT__PASS_LONG;
     const double share = IPT__PAPERS && pass->inner_rows            ? ipt__double_share(model, pass)
@@ -18011,13 +18016,13 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
  * once, others twice. If memory is too small for a panel's rows, no plan is possible. */
 static double ipt__pass_cost_stored(size_t memory, const ipt__pass *pass)
 {
-    const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
+    const double instance = ipt__real(pass->rows) * ipt__real(pass->cols) * ipt__real(pass->elem_size);
     const double panels =
-        (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES) * (double)ipt__min(pass->rows, pass->cols);
-    return instance * (double)pass->batch *
-           ((double)IPT__STORED_ROOM * instance <= (double)memory ? 1
-            : (double)IPT__STORED_ROOM * panels <= (double)memory ? 2
-                                                                  : IPT__STORED_NEVER);
+        ipt__real(ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES)) * ipt__real(ipt__min(pass->rows, pass->cols));
+    return instance * ipt__real(pass->batch) *
+           (ipt__real(IPT__STORED_ROOM) * instance <= (double)memory ? 1
+            : ipt__real(IPT__STORED_ROOM) * panels <= (double)memory ? 2
+                                                                     : IPT__STORED_NEVER);
 }
 
 /* Whether the axis at `right` follows the one at `left` in the result. Both ends of the sequence count as axes. */
@@ -18124,7 +18129,7 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
 {
     const int count = search->array->count, joins = search->doubles ? 5 : 3;
     const int breaks = ipt__axes_breaks(order->goal, count), least = (breaks + joins - 1) / joins;
-    const double bytes = (double)search->array->elements * (double)search->array->elem_size;
+    const double bytes = ipt__real(search->array->elements) * ipt__real(search->array->elem_size);
     ipt__axes_cuts cuts;
     if ((search->best_count >= 0 && cost + least * bytes >= search->best_cost) || depth + least > search->most)
         return;
@@ -18205,7 +18210,7 @@ static void ipt__axes_extend(const ipt__axes_search *search, const ipt__axes_lis
                              ipt__axes_lists *lists)
 {
     const int count = search->array->count, breaks = ipt__axes_breaks(from->order.goal, count);
-    const double bytes = (double)search->array->elements * (double)search->array->elem_size;
+    const double bytes = ipt__real(search->array->elements) * ipt__real(search->array->elem_size);
     ipt__axes_list next = *from;
     ipt__axes_cuts cuts;
     for (cuts.begin = 0; cuts.begin < count; ++cuts.begin)

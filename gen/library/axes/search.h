@@ -57,8 +57,9 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const int shorts = gathers && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES && instance >= IPT__PASS_SHORT &&
                        instance <= IPT__PACK_BYTES_WHOLE;
     const int stretched =
-        (double)(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
-    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
+        ipt__real(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
+    const double bytes =
+        ipt__real(pass->rows) * ipt__real(pass->cols) * ipt__real(pass->elem_size) * ipt__real(pass->batch);
     const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
     const int is_long = pass->elem_size >= IPT__PASS_LONG;
     const double share = IPT__PAPERS && pass->inner_rows            ? ipt__double_share(model, pass)
@@ -82,13 +83,13 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
  * once, others twice. If memory is too small for a panel's rows, no plan is possible. */
 static double ipt__pass_cost_stored(size_t memory, const ipt__pass *pass)
 {
-    const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
+    const double instance = ipt__real(pass->rows) * ipt__real(pass->cols) * ipt__real(pass->elem_size);
     const double panels =
-        (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES) * (double)ipt__min(pass->rows, pass->cols);
-    return instance * (double)pass->batch *
-           ((double)IPT__STORED_ROOM * instance <= (double)memory ? 1
-            : (double)IPT__STORED_ROOM * panels <= (double)memory ? 2
-                                                                  : IPT__STORED_NEVER);
+        ipt__real(ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES)) * ipt__real(ipt__min(pass->rows, pass->cols));
+    return instance * ipt__real(pass->batch) *
+           (ipt__real(IPT__STORED_ROOM) * instance <= (double)memory ? 1
+            : ipt__real(IPT__STORED_ROOM) * panels <= (double)memory ? 2
+                                                                     : IPT__STORED_NEVER);
 }
 
 /* Whether the axis at `right` follows the one at `left` in the result. Both ends of the sequence count as axes. */
@@ -195,7 +196,7 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
 {
     const int count = search->array->count, joins = search->doubles ? 5 : 3;
     const int breaks = ipt__axes_breaks(order->goal, count), least = (breaks + joins - 1) / joins;
-    const double bytes = (double)search->array->elements * (double)search->array->elem_size;
+    const double bytes = ipt__real(search->array->elements) * ipt__real(search->array->elem_size);
     ipt__axes_cuts cuts;
     if ((search->best_count >= 0 && cost + least * bytes >= search->best_cost) || depth + least > search->most)
         return;
@@ -276,7 +277,7 @@ static void ipt__axes_extend(const ipt__axes_search *search, const ipt__axes_lis
                              ipt__axes_lists *lists)
 {
     const int count = search->array->count, breaks = ipt__axes_breaks(from->order.goal, count);
-    const double bytes = (double)search->array->elements * (double)search->array->elem_size;
+    const double bytes = ipt__real(search->array->elements) * ipt__real(search->array->elem_size);
     ipt__axes_list next = *from;
     ipt__axes_cuts cuts;
     for (cuts.begin = 0; cuts.begin < count; ++cuts.begin)

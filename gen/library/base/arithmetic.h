@@ -6,6 +6,12 @@ static size_t ipt__size_of(cl_ulong bytes)
     return bytes < (size_t)-1 ? (size_t)bytes : (size_t)-1;
 }
 
+/* A count below 2^63 as a number. A conversion of size_t takes six times as much code. */
+static double ipt__real(size_t count)
+{
+    return (double)(cl_long)count;
+}
+
 static size_t ipt__min(size_t a, size_t b)
 {
     return a < b ? a : b;

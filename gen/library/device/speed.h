@@ -46,7 +46,6 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
     X(step, wide_piece, 42, 0, H28, "wide ones, by a chunk's row")                                                     \
     X(factor, together_band, 1e6, 0, H28, "bytes that a copy moves in the least time of a tall band")                  \
-    X(step, together_spared, 22, 0, H28, "of together_piece: what whole sectors cost less, beside other methods")      \
     X(step, together_run, 267, 0, H24, "these, by the run")                                                            \
     X(share, together_turn, 0.5, 0, H24, "of together_run, for each further turn of a run")                            \
     X(factor, together_fill, 0.33, 0, H24, "by the share of resident work-groups that a band needs beyond it")         \

@@ -186,7 +186,7 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
         return 0;
     if (!bands->together && !bands->workers)
         launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
-    return ipt__bands_cost(problem, bands) + model->saved * (double)saved + model->launch * (double)launches;
+    return ipt__bands_cost(problem, bands) + model->saved * ipt__real(saved) + model->launch * ipt__real(launches);
 }
 
 /* The best band exchange within `budget` bytes of workspace, with runs above run[0] and up to run[1] bytes. Returns 0
@@ -198,14 +198,14 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     const size_t most = ipt__min(problem->desc.rows, problem->desc.cols);
     const int tall = together ? problem->exchange.tall : ipt__is_tall(problem);
     const size_t longest = tall ? problem->desc.rows : problem->desc.cols;
-    const double most_saved = (double)budget / (double)(size * problem->desc.batch); /* elements */
+    const double most_saved = (double)budget / ipt__real(size * problem->desc.batch); /* elements */
     double best_cost = 0;
     size_t number, height, fitted = 0;
     least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run[1] / size)));
     for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
         /* For most numbers the rest is too large, at any height. */
-        if (!problem->pitched && (double)(most % number) * (double)longest > most_saved)
+        if (!problem->pitched && ipt__real(most % number) * ipt__real(longest) > most_saved)
             continue;
         for (height = ipt__bands_next_height(problem, tall, number, 0); height;
              height = ipt__bands_next_height(problem, tall, number, height)) {
@@ -215,7 +215,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
                 continue;
             bands =
                 ipt__bands_of(problem, tall, number, height, together ? ipt__bands_block(problem, tall, height) : 1);
-            if ((double)ipt__bands_saved(&bands) <= most_saved * (double)problem->element_units &&
+            if (ipt__real(ipt__bands_saved(&bands)) <= most_saved * ipt__real(problem->element_units) &&
                 (!together || ipt__bands_cut(problem, &bands)))
                 cost = ipt__bands_price(problem, &bands, budget);
             fits |= cost > 0;

@@ -14,7 +14,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     const size_t step = ipt__round_up(ipt__max(1, IPT__SECTOR_BYTES / size), ipt__problem_block(problem)),
                  units = problem->limits.compute_units, held = ipt__held_bytes(&problem->panel);
     const size_t batch = problem->desc.batch, longest = batch > 1 ? held : (size_t)IPT__CHUNK_RUN;
-    const double sector = IPT__SECTOR_BYTES, fixed = batch > 1 ? (double)IPT__CHUNK_FIXED / (double)size : 0;
+    const double sector = IPT__SECTOR_BYTES, fixed = batch > 1 ? ipt__real(IPT__CHUNK_FIXED) / ipt__real(size) : 0;
     size_t most_down;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
@@ -45,9 +45,9 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
             double cost;
             chunks->down = ipt__ceil_divide(rows, chunks->y);
             /* The elements of the busiest compute unit, the sectors that runs cut, and the fixed cost of a chunk. */
-            cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
-                   ((double)(chunks->x * chunks->y) *
-                        (1 + sector / (double)(chunks->x * size) + sector / (double)(chunks->y * size)) +
+            cost = ipt__real(ipt__ceil_divide(chunks->across * chunks->down * batch, units)) *
+                   (ipt__real(chunks->x * chunks->y) *
+                        (1 + sector / ipt__real(chunks->x * size) + sector / ipt__real(chunks->y * size)) +
                     fixed);
             if ((best_cost == 0 || cost < best_cost) && ipt__chunk_holds(problem, chunks, step)) {
                 best_cost = cost;

@@ -85,8 +85,8 @@ static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *l
     stage->matrices_at_once = ipt__min(batch, at_once);
     stage->instances_at_once =
         ipt__stage_traits[stage->kind].in_turn ? 1 : ipt__min(stage->instances, at_once / stage->matrices_at_once);
-    return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
-           (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
+    return 2.0 * ipt__real(ipt__ceil_divide(batch, stage->matrices_at_once)) *
+           ipt__real(ipt__ceil_divide(stage->instances, stage->instances_at_once));
 }
 
 /* True if all runs of a stage begin and end at words whenever the batch begins at a word. */

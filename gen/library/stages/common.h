@@ -180,7 +180,7 @@ static void ipt__transpose_tile(const ipt__problem *problem, size_t element_unit
 
 static double ipt__batch_bytes(const ipt__problem *problem)
 {
-    return (double)problem->matrix_bytes * (double)problem->desc.batch;
+    return ipt__real(problem->matrix_bytes) * ipt__real(problem->desc.batch);
 }
 
 /* For stages that the planner never compares: forced stages, and stages added after the choice. */
@@ -198,7 +198,7 @@ static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *st
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     const size_t size = problem->desc.elem_size;
     if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
-        factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
+        factor *= 1 + model->narrow * ipt__real(IPT__WORD_BYTES / problem->unit_bytes - 1);
     if (gapped && (ipt__slot_length(stage) * size % IPT__SECTOR_BYTES || stage->row_stride * size % IPT__SECTOR_BYTES))
         factor *= model->gapped;
     return factor;

@@ -49,8 +49,8 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
                  before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
     const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
     const int gapped = bands->height * size % IPT__SECTOR_BYTES || bands->column_units * unit % IPT__SECTOR_BYTES;
-    return (bands->tall ? model->together_piece : model->wide_piece) / (double)(bands->chunk_width * size) +
-           model->together_run / (double)(bands->height * size) * (1 + model->together_turn * ((double)turns - 1)) +
+    return (bands->tall ? model->together_piece : model->wide_piece) / ipt__real(bands->chunk_width * size) +
+           model->together_run / ipt__real(bands->height * size) * (1 + model->together_turn * (ipt__real(turns) - 1)) +
            (gapped ? model->together_gapped : 0);
 }
 
@@ -63,21 +63,21 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
     const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
                  begins = run | bands->column_units * problem->unit_bytes,
                  turn = units == 1 ? IPT__WORDS_TURN : IPT__WORDS_TURN_3;
-    const double aligned = (double)ipt__min(IPT__SECTOR_BYTES, begins & (~begins + 1));
-    return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
-           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / (double)IPT__SECTOR_BYTES) +
-           model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
+    const double aligned = ipt__real(ipt__min(IPT__SECTOR_BYTES, begins & (~begins + 1)));
+    return model->blocks_piece * ipt__real(units) / ipt__real(bands->chunk_width * problem->desc.elem_size) +
+           model->blocks_run / ipt__real(run) + model->together_gapped * (1 - aligned / ipt__real(IPT__SECTOR_BYTES)) +
+           model->blocks_turn * (ipt__real(ipt__round_up(run, turn)) / ipt__real(run) - 1);
 }
 
 /* The cost of bands without their launches. Short runs cost more, as in shuffles. */
 static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
-    const double run = (double)bands->height * (double)problem->desc.elem_size;
+    const double run = ipt__real(bands->height) * ipt__real(problem->desc.elem_size);
     if (bands->together) {
         const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
-        const double fill = (double)bands->chunks / (double)problem->exchange.resident;
-        const double ranges = (double)bands->chunk_width / (double)bands->width;
+        const double fill = ipt__real(bands->chunks) / ipt__real(problem->exchange.resident);
+        const double ranges = ipt__real(bands->chunk_width) / ipt__real(bands->width);
         double factor = model->together +
                         (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
                         (fill > model->together_free ? model->together_fill * (fill - model->together_free) : 0) +
@@ -92,21 +92,18 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
            ipt__batch_bytes(problem);
 }
 
-/* The cost beside other methods. The cost of bands beside each other is too high for narrow tall matrices, whose chunks
- * have short rows, or columns of many ranges. These take the time of each band, or what their runs cost. */
+/* The cost beside other methods. Among bands, short rows of chunks and columns of many ranges cost too much in narrow
+ * tall matrices: beside other methods these take the time of each band, or what their runs cost. */
 static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
-    const ipt__tuning *const model = &ipt__tunings[0];
-    const ipt__bands *const bands = &stage->as.bands;
-    const size_t row = bands->chunk_width * problem->desc.elem_size;
-    const double cost = ipt__bands_cost(problem, bands), ranges = (double)bands->chunk_width / (double)bands->width,
-                 each = model->together_band * (double)bands->number * (double)problem->desc.batch,
-                 spared = (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) +
-                          (row % IPT__SECTOR_BYTES ? 0 : model->together_spared / (double)row);
+    ipt__bands bands = stage->as.bands;
+    const double cost = ipt__bands_cost(problem, &bands),
+                 each = ipt__tunings[0].together_band * ipt__real(bands.number * problem->desc.batch);
     (void)layout;
-    if (!bands->together || !bands->tall || ipt__bands_block(problem, 1, bands->height) > 1)
+    if (!bands.together || !bands.tall || ipt__bands_block(problem, 1, bands.height) > 1)
         return cost;
-    return ipt__max(cost - spared * ipt__batch_bytes(problem), ipt__min(cost, each));
+    bands.width = bands.chunk_width = IPT__CHUNK_RUNS;
+    return ipt__min(cost, ipt__max(each, ipt__bands_cost(problem, &bands)));
 }
 
 /* The axes that a program of waves has: programs for few numbers of axes, because PoCL compiles each for seconds. */
@@ -142,9 +139,10 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
  * of all bands. */
 static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *bands)
 {
-    const double most = 2.0 * (double)IPT__KEPT_BYTES * (double)bands->number * (double)bands->number;
+    const double most = 2.0 * ipt__real(IPT__KEPT_BYTES) * ipt__real(bands->number) * ipt__real(bands->number);
     cl_uint kept = 0;
-    while (kept < bands->number && ((double)kept + 1) * ((double)kept + 1) * (double)problem->matrix_bytes <= most)
+    while (kept < bands->number &&
+           (ipt__real(kept) + 1) * (ipt__real(kept) + 1) * ipt__real(problem->matrix_bytes) <= most)
         ++kept;
     return kept;
 }

@@ -47,7 +47,8 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
             const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
             const size_t x = ipt__chunk_breadth(problem, chunks->tall, y);
-            const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? ipt__tunings[0].panel_split : 1) : 0;
+            const double cut =
+                x ? (1 / ipt__real(x) + 1 / ipt__real(y)) * (down > 1 ? ipt__tunings[0].panel_split : 1) : 0;
             if (x && (best == 0 || cut < best)) {
                 best = cut;
                 chunks->y = ipt__min(y, length);
@@ -124,15 +125,15 @@ static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const ipt__chunks *const chunks = &stage->as.panel;
-    const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
-    const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
-    const double unread = 1 - model->panel_unread * (double)stage->tail_length / length;
+    const double size = ipt__real(problem->desc.elem_size), length = ipt__real(ipt__slot_length(stage));
+    const double panel = ipt__real(ipt__instance_units(problem, stage)) * ipt__real(problem->unit_bytes);
+    const double unread = 1 - model->panel_unread * ipt__real(stage->tail_length) / length;
     const double factor =
         !chunks->waits || chunks->narrow
             ? model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait)
             : model->panel +
-                  (chunks->tall ? model->tall_cut : model->wide_cut) * (1 / (double)chunks->x + 1 / (double)chunks->y) /
-                      size +
+                  (chunks->tall ? model->tall_cut : model->wide_cut) *
+                      (1 / ipt__real(chunks->x) + 1 / ipt__real(chunks->y)) / size +
                   model->panel_wait * panel * unread;
     (void)layout;
     return factor * ipt__batch_bytes(problem);

@@ -106,15 +106,15 @@ static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
-    const double bytes = (double)stage->as.shuffle.piece_units * (double)problem->unit_bytes;
-    const double idle = 1 - bytes / ((double)IPT__VECTOR_BYTES * (double)stage->as.shuffle.piece_vectors);
+    const double bytes = ipt__real(stage->as.shuffle.piece_units) * ipt__real(problem->unit_bytes);
+    const double idle = 1 - bytes / (ipt__real(IPT__VECTOR_BYTES) * ipt__real(stage->as.shuffle.piece_vectors));
     const double cut = slot % IPT__LINE_BYTES || stride % IPT__LINE_BYTES ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
 
 static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
-    const double length = (double)stage->length * (double)problem->desc.elem_size;
+    const double length = ipt__real(stage->length) * ipt__real(problem->desc.elem_size);
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     double factor = stage->as.shuffle.pairs   ? ipt__turns_inner(stage) ? model->pairs_inner : model->pairs
                     : ipt__turns_inner(stage) ? model->shuffle_inner
