@@ -3235,6 +3235,8 @@ static const ipt__tuning ipt__tunings[2] = {
       "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
     X(IPT__PASS_COLUMNS_LOST, 100, H27, "bytes by which a run of permuted columns is longer in effect, and its least") \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
+    X(IPT__LONG_LARGE, 1 << 22, H28,                                                                                   \
+      "bytes of a matrix of such elements from which on chunks of single ones are slow")                               \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
     X(IPT__BATCH_REGISTERS, 1024, H26, "bytes of an element: longer ones with indices from pivots became wrong")       \
     X(IPT__BATCH_LANES, 32, NVIDIA, "most work-items of an element that share a sub-group")                            \
@@ -8698,8 +8700,8 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
            ipt__batch_bytes(problem);
 }
 
-/* The cost beside other methods. Among bands, short rows of chunks and columns of many ranges cost too much in narrow
- * tall matrices: beside other methods these take the time of each band, or what their runs cost. */
+/* The cost beside other methods. Among bands, short rows of chunks and columns of many ranges cost more than they take
+ * in narrow tall matrices. Beside other methods, tall bands cost the time of each band, or what their runs cost. */
 static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     ipt__bands bands = stage->as.bands;
@@ -10672,9 +10674,16 @@ static int ipt__on_chip_applies(const ipt__problem *problem)
     return ipt__is_free(&problem->desc);
 }
 
+/* Whether a matrix of long elements is so large that bands or a shuffle move it faster than chunks of one column, or of
+ * two with registers. Rows with gaps have no shuffle. */
+static int ipt__is_long_and_large(const ipt__problem *problem)
+{
+    return problem->desc.elem_size >= IPT__PASS_LONG && problem->matrix_bytes >= IPT__LONG_LARGE && !problem->pitched;
+}
+
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
  * is one tall panel with chunks along both sides. The matrices of a batch follow one another. Returns 0 if a matrix
- * does not fit. */
+ * does not fit, or moves faster otherwise. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
@@ -10724,7 +10733,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     }
     if (best_cost == 0 || best.across * best.down >= 0x7fffffff / batch)
         return 0;
-    if (size >= IPT__PASS_LONG && (best.x < 2 || problem->panel.registers)) /* a shuffle takes less time */
+    if (best.x < (problem->panel.registers ? 3 : 2) && ipt__is_long_and_large(problem))
         return 0;
     *chunks = best;
     chunks->blocks = 1;
@@ -10742,7 +10751,7 @@ static IPT__RARE ipt_result ipt__on_chip_seek(ipt_plan *plan, int *fits)
     ipt__params params = ipt__cooperative_params(problem);
     ipt__layout layout;
     ipt_result result;
-    size_t most;
+    size_t local, most;
     int held;
     if (problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
@@ -10758,12 +10767,13 @@ static IPT__RARE ipt_result ipt__on_chip_seek(ipt_plan *plan, int *fits)
         *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
         if (*fits)
             return IPT_SUCCESS;
-        most = problem->panel.resident *
-               (problem->panel.local_bytes + problem->limits.held_vectors * 16 * problem->limits.group_size);
+        local = problem->panel.resident * problem->panel.local_bytes;
+        most = local + problem->panel.resident * problem->limits.held_vectors * 16 * problem->limits.group_size;
         ipt__program_drop(plan->context, plan->device->panel);
         plan->device->panel = NULL;
         plan->problem.panel.resident = 0;
-        if (!problem->limits.held_vectors || problem->matrix_bytes > most)
+        if (!problem->limits.held_vectors || problem->matrix_bytes > most ||
+            (problem->matrix_bytes <= local && ipt__is_long_and_large(problem)))
             break;
     }
     return IPT_SUCCESS;
@@ -13987,7 +13997,9 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 
 /* Plans that consist of plans of passes, parts or pieces: beginning, description, limit of the workspace. */
 
+#ifndef IPT_NO_HOST_STREAMING
 static const ipt__plan_kind ipt__host_kind = {0, NULL, NULL};
+#endif
 
 /* Prepares a plan for host matrices. */
 static ipt_result ipt__host_plan_begin(ipt_plan *plan)
@@ -16614,8 +16626,6 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
     }
     return result;
 }
-
-/* ---- matrices in a storage ---- */
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plans/cut_plan                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -19062,7 +19072,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 
 #if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
 /* Bytes of memory through which arrays go in pieces: a storage's, or that of a device which they exceed. 0: they do
- * not. */
+ * not. Pieces have no stages. */
 static IPT__RARE size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc,
                                            const ipt__array *array)
 {
@@ -19070,7 +19080,8 @@ static IPT__RARE size_t ipt__pieces_memory(const ipt_context *context, const ipt
     const size_t span = (batch - 1) * ipt__max(desc->batch_stride, bytes) + bytes;
     if (desc->max_host_memory)
         return desc->max_host_memory;
-    return ipt__exceeds_device(context, desc, span, ipt__desc_budget(desc, bytes * batch))
+    return desc->host != IPT_HOST_STAGES &&
+                   ipt__exceeds_device(context, desc, span, ipt__desc_budget(desc, bytes * batch))
                ? ipt__device_limit(context, desc, 1)
                : 0;
 }

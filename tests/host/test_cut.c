@@ -889,6 +889,29 @@ static void cut_arrays_at_once(void **state)
                 bands > 10);
 }
 
+/* Host by stages has no pieces of arrays: the list of passes is that of the device, whose stages are cut into parts. */
+static void cut_arrays_by_stages(void **state)
+{
+#ifdef IPT_NO_PAPERS
+    test_skip("ipt was compiled without stages");
+#endif
+    static const ipt_plan_desc descs[] = {
+        {.rank = 3, .shape = {37, 31, 3}, .axes = {2, 1, 0}, .elem_size = 2, .max_device_memory = 23318},
+        {.rank = 4, .shape = {5, 6, 8, 7}, .axes = {2, 3, 1, 0}, .elem_size = 8, .max_device_memory = 31542},
+        {.rank = 3, .shape = {9, 19, 19}, .axes = {2, 1, 0}, .elem_size = 2, .max_device_memory = 26511}};
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(descs); ++i) {
+        ipt_plan_desc desc = descs[i];
+        ipt_plan *plan = NULL;
+        desc.batch = 1;
+        desc.host = IPT_HOST_STAGES;
+        if (ipt_plan_create(test_context, &desc, &plan))
+            fail_msg("%s", ipt_context_error(NULL));
+        transposes_in_memory(&desc, plan, 0);
+        ipt_plan_destroy(plan);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Memory */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1074,22 +1097,14 @@ static void cut_descriptions(void **state)
 }
 
 const struct CMUnitTest test_cut[] = {
-    TEST_CASE(cut_memory),
-    TEST_CASE(cut_storage),
-    TEST_CASE(cut_random),
-    TEST_CASE(cut_moves_and_expressions),
-    TEST_CASE(cut_resume),
-    TEST_CASE(cut_ended_before_each_step),
-    TEST_CASE(cut_told_each_step),
-    TEST_CASE(cut_told_random),
-    TEST_CASE(cut_stored_arrays),
-    TEST_CASE(cut_arrays_at_once),
-    TEST_CASE(cut_host_memory),
-    TEST_CASE(cut_limits_too_small),
-    TEST_CASE(cut_bad_arguments),
-    TEST_CASE(cut_pinned),
-    TEST_CASE(cut_storage_workspace),
-    TEST_CASE(cut_one_row),
-    TEST_CASE(cut_descriptions),
+    TEST_CASE(cut_memory),           TEST_CASE(cut_storage),
+    TEST_CASE(cut_random),           TEST_CASE(cut_moves_and_expressions),
+    TEST_CASE(cut_resume),           TEST_CASE(cut_ended_before_each_step),
+    TEST_CASE(cut_told_each_step),   TEST_CASE(cut_told_random),
+    TEST_CASE(cut_stored_arrays),    TEST_CASE(cut_arrays_at_once),
+    TEST_CASE(cut_arrays_by_stages), TEST_CASE(cut_host_memory),
+    TEST_CASE(cut_limits_too_small), TEST_CASE(cut_bad_arguments),
+    TEST_CASE(cut_pinned),           TEST_CASE(cut_storage_workspace),
+    TEST_CASE(cut_one_row),          TEST_CASE(cut_descriptions),
 };
 const size_t test_cut_count = TEST_COUNT(test_cut);

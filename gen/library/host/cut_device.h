@@ -425,5 +425,3 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
     }
     return result;
 }
-
-/* ---- matrices in a storage ---- */

@@ -5,9 +5,16 @@ static int ipt__on_chip_applies(const ipt__problem *problem)
     return ipt__is_free(&problem->desc);
 }
 
+/* Whether a matrix of long elements is so large that bands or a shuffle move it faster than chunks of one column, or of
+ * two with registers. Rows with gaps have no shuffle. */
+static int ipt__is_long_and_large(const ipt__problem *problem)
+{
+    return problem->desc.elem_size >= IPT__PASS_LONG && problem->matrix_bytes >= IPT__LONG_LARGE && !problem->pitched;
+}
+
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
  * is one tall panel with chunks along both sides. The matrices of a batch follow one another. Returns 0 if a matrix
- * does not fit. */
+ * does not fit, or moves faster otherwise. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
@@ -57,7 +64,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     }
     if (best_cost == 0 || best.across * best.down >= 0x7fffffff / batch)
         return 0;
-    if (size >= IPT__PASS_LONG && (best.x < 2 || problem->panel.registers)) /* a shuffle takes less time */
+    if (best.x < (problem->panel.registers ? 3 : 2) && ipt__is_long_and_large(problem))
         return 0;
     *chunks = best;
     chunks->blocks = 1;
@@ -75,7 +82,7 @@ static IPT__RARE ipt_result ipt__on_chip_seek(ipt_plan *plan, int *fits)
     ipt__params params = ipt__cooperative_params(problem);
     ipt__layout layout;
     ipt_result result;
-    size_t most;
+    size_t local, most;
     int held;
     if (problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
@@ -91,12 +98,13 @@ static IPT__RARE ipt_result ipt__on_chip_seek(ipt_plan *plan, int *fits)
         *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
         if (*fits)
             return IPT_SUCCESS;
-        most = problem->panel.resident *
-               (problem->panel.local_bytes + problem->limits.held_vectors * 16 * problem->limits.group_size);
+        local = problem->panel.resident * problem->panel.local_bytes;
+        most = local + problem->panel.resident * problem->limits.held_vectors * 16 * problem->limits.group_size;
         ipt__program_drop(plan->context, plan->device->panel);
         plan->device->panel = NULL;
         plan->problem.panel.resident = 0;
-        if (!problem->limits.held_vectors || problem->matrix_bytes > most)
+        if (!problem->limits.held_vectors || problem->matrix_bytes > most ||
+            (problem->matrix_bytes <= local && ipt__is_long_and_large(problem)))
             break;
     }
     return IPT_SUCCESS;

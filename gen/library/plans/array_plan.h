@@ -2,7 +2,7 @@
 
 #if !defined IPT_NO_HOST_STREAMING && !defined IPT_NO_BOXES
 /* Bytes of memory through which arrays go in pieces: a storage's, or that of a device which they exceed. 0: they do
- * not. */
+ * not. Pieces have no stages. */
 static IPT__RARE size_t ipt__pieces_memory(const ipt_context *context, const ipt_plan_desc *desc,
                                            const ipt__array *array)
 {
@@ -10,7 +10,8 @@ static IPT__RARE size_t ipt__pieces_memory(const ipt_context *context, const ipt
     const size_t span = (batch - 1) * ipt__max(desc->batch_stride, bytes) + bytes;
     if (desc->max_host_memory)
         return desc->max_host_memory;
-    return ipt__exceeds_device(context, desc, span, ipt__desc_budget(desc, bytes * batch))
+    return desc->host != IPT_HOST_STAGES &&
+                   ipt__exceeds_device(context, desc, span, ipt__desc_budget(desc, bytes * batch))
                ? ipt__device_limit(context, desc, 1)
                : 0;
 }

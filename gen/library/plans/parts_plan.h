@@ -1,6 +1,8 @@
 /* Plans that consist of plans of passes, parts or pieces: beginning, description, limit of the workspace. */
 
+#ifndef IPT_NO_HOST_STREAMING
 static const ipt__plan_kind ipt__host_kind = {0, NULL, NULL};
+#endif
 
 /* Prepares a plan for host matrices. */
 static ipt_result ipt__host_plan_begin(ipt_plan *plan)

@@ -92,8 +92,8 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
            ipt__batch_bytes(problem);
 }
 
-/* The cost beside other methods. Among bands, short rows of chunks and columns of many ranges cost too much in narrow
- * tall matrices: beside other methods these take the time of each band, or what their runs cost. */
+/* The cost beside other methods. Among bands, short rows of chunks and columns of many ranges cost more than they take
+ * in narrow tall matrices. Beside other methods, tall bands cost the time of each band, or what their runs cost. */
 static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     ipt__bands bands = stage->as.bands;
