@@ -3112,6 +3112,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_thin_short, 0.37, 0.70, H28, "the same, of short units and instances that do not fit the chip")      \
     X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
+    X(share, pass_stretched_units, 0.50, 0.65, H28_P25, "the same, elements of IPT__LINE_BYTES at least")              \
     X(factor, pass_stretched_from, 200, 1024, H27_P25, "the long side of such an instance, in short ones")             \
     X(share, pass_on_chip, 0.75, 0.90, H27_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
@@ -18014,11 +18015,12 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                          : shorter * pass->elem_size < IPT__LINE_BYTES
                              ? (unit_bytes < IPT__WORD_BYTES && !on_chip ? model->pass_thin_short : model->pass_thin)
                          : pass->batch > 1 && !stretched ? model->pass_several
-                         : stretched                     ? model->pass_stretched
-                         : on_chip                       ? model->pass_on_chip
-                         : gathers && unit_bytes == 1    ? model->pass_large_bytes
-                         : instance > IPT__PASS_HUGE     ? model->pass_huge
-                                                         : model->pass_large;
+                         : stretched
+                             ? (pass->elem_size < IPT__LINE_BYTES ? model->pass_stretched : model->pass_stretched_units)
+                         : on_chip                    ? model->pass_on_chip
+                         : gathers && unit_bytes == 1 ? model->pass_large_bytes
+                         : instance > IPT__PASS_HUGE  ? model->pass_huge
+                                                      : model->pass_large;
     return bytes / share;
 }
 

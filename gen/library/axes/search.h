@@ -71,11 +71,12 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                          : shorter * pass->elem_size < IPT__LINE_BYTES
                              ? (unit_bytes < IPT__WORD_BYTES && !on_chip ? model->pass_thin_short : model->pass_thin)
                          : pass->batch > 1 && !stretched ? model->pass_several
-                         : stretched                     ? model->pass_stretched
-                         : on_chip                       ? model->pass_on_chip
-                         : gathers && unit_bytes == 1    ? model->pass_large_bytes
-                         : instance > IPT__PASS_HUGE     ? model->pass_huge
-                                                         : model->pass_large;
+                         : stretched
+                             ? (pass->elem_size < IPT__LINE_BYTES ? model->pass_stretched : model->pass_stretched_units)
+                         : on_chip                    ? model->pass_on_chip
+                         : gathers && unit_bytes == 1 ? model->pass_large_bytes
+                         : instance > IPT__PASS_HUGE  ? model->pass_huge
+                                                      : model->pass_large;
     return bytes / share;
 }
 
