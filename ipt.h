@@ -2273,7 +2273,7 @@ IPT_API double ipt_heuristic_occupancy(const ipt_heuristic_device *device, size_
     groups = ipt__min(groups, items / group_size);
     if (local_bytes)
         groups = ipt__min(groups, device->local_bytes / local_bytes);
-    return (double)(groups * group_size) / (double)items;
+    return ipt__real(groups * group_size) / ipt__real(items);
 }
 
 IPT_API size_t ipt_heuristic_smallest_group(const ipt_heuristic_device *device, size_t group_bytes, size_t item_bytes,
@@ -3235,7 +3235,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
       "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
     X(IPT__PASS_COLUMNS_LOST, 100, H27, "bytes by which a run of permuted columns is longer in effect, and its least") \
-    X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
+    X(IPT__PASS_LONG, 256, H25, "bytes of long elements, of arrays and of large matrices")                             \
     X(IPT__LONG_LARGE, 1 << 22, H28,                                                                                   \
       "bytes of a matrix of such elements from which on chunks of single ones are slow")                               \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
@@ -9250,18 +9250,18 @@ static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_sta
         }
         steps += most;
     }
-    return (double)steps / (double)together;
+    return ipt__real(steps) / ipt__real(together);
 }
 
 /* The steps of a compute unit for a line of words. */
 static double ipt__box_steps(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
 {
-    const double unit = (double)problem->unit_bytes / (double)IPT__WORD_BYTES, issue = (double)IPT__BOX_ISSUE;
-    const double lists = 8 * (double)(is->source_runs + is->target_runs + is->target_run);
-    return issue / (unit * (double)ipt__box_moves(problem, is, is->source_together)) +
-           issue / (unit * (double)ipt__box_moves(problem, is, is->target_together)) +
-           (1 + ipt__box_conflicts(problem, of, is)) / (unit < 1 && !is->crossing ? unit : 1) + 0.01 * (double)of->gap +
-           lists / ((double)is->units * unit);
+    const double unit = ipt__real(problem->unit_bytes) / (double)IPT__WORD_BYTES, issue = (double)IPT__BOX_ISSUE;
+    const double lists = 8 * ipt__real(is->source_runs + is->target_runs + is->target_run);
+    return issue / (unit * ipt__real(ipt__box_moves(problem, is, is->source_together))) +
+           issue / (unit * ipt__real(ipt__box_moves(problem, is, is->target_together))) +
+           (1 + ipt__box_conflicts(problem, of, is)) / (unit < 1 && !is->crossing ? unit : 1) +
+           0.01 * ipt__real(of->gap) + lists / (ipt__real(is->units) * unit);
 }
 
 /* Chooses how units move and the gaps between rows of the box. */
@@ -9321,7 +9321,7 @@ static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *arra
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t unit_bytes = ipt__unit_bytes(array->elem_size);
-    const double bytes = (double)array->elements * (double)array->elem_size / (double)ipt__array_batch(array);
+    const double bytes = ipt__real(array->elements) * ipt__real(array->elem_size) / ipt__real(ipt__array_batch(array));
     return (unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
             : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
                                                      : model->pass_boxes_cut) *
@@ -11383,13 +11383,13 @@ static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
     const size_t resident = problem->panel.resident, all = boxes * problem->desc.batch;
     const size_t turn = all > resident ? resident : ipt__max(1, resident / IPT__BOX_GROUPS);
     const double split = problem->desc.batch > 1 && resident % boxes ? 1 / (double)IPT__BOX_SPLIT : 0;
-    return (1 - split) * (double)all / (double)(ipt__ceil_divide(all, turn) * turn);
+    return (1 - split) * ipt__real(all) / ipt__real(ipt__ceil_divide(all, turn) * turn);
 }
 
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
 static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
 {
-    const double size = (double)problem->unit_bytes, lost = (double)IPT__BOX_LOST;
+    const double size = ipt__real(problem->unit_bytes), lost = (double)IPT__BOX_LOST;
     ipt__box_geometry is;
     double before, after, bytes;
     int single;
@@ -11397,14 +11397,14 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     if (!ipt__box_fits(problem, &is))
         return 0;
     single = !is.anywhere && ipt__min(is.source_together, is.target_together) == 1;
-    before = (double)is.source_run * size;
-    after = (double)is.target_run * size;
-    bytes = (double)is.units * size;
-    return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
+    before = ipt__real(is.source_run) * size;
+    after = ipt__real(is.target_run) * size;
+    bytes = ipt__real(is.units) * size;
+    return ipt__real(ipt__extent_units(problem)) / (ipt__real(is.boxes) * ipt__real(is.units)) /
            ((before + lost) / before + (after + lost) / after) * bytes / (bytes + (double)IPT__BOX_WAIT) *
            ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) *
            (problem->unit_bytes < IPT__WORD_BYTES && single ? 0.3 : 1) /
-           (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / (double)IPT__BOX_NARROW);
+           (1 + (1 / ipt__real(is.source_together) + 1 / ipt__real(is.target_together)) / (double)IPT__BOX_NARROW);
 }
 
 /* The share with a gap after each run of the source if those fit, else without. */
@@ -12602,7 +12602,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     cl_int error;
     if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
-                         (double)launch->groups);
+                         ipt__real(launch->groups));
     error = ipt__set_arguments(kernel->kernel, info, memories, launch->bytes, arguments,
                                kernel->is_set ? &kernel->set : NULL);
     kernel->is_set = !error;
@@ -16309,7 +16309,7 @@ static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 static double ipt__blocks_time(const ipt__problem *problem, const ipt__blocks *sizes)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
-    return model->bus_blocks * (double)sizes->bus_bytes + model->bus_blocks_ends * (double)problem->matrix_bytes;
+    return model->bus_blocks * ipt__real(sizes->bus_bytes) + model->bus_blocks_ends * ipt__real(problem->matrix_bytes);
 }
 
 /* The time of a matrix by bands: half of the runs cross the bus again. While the first band is uploaded there is
@@ -16317,9 +16317,9 @@ static double ipt__blocks_time(const ipt__problem *problem, const ipt__blocks *s
 static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_bands *sizes)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
-    const double bytes = (double)problem->matrix_bytes, band = bytes / (double)sizes->bands.number;
+    const double bytes = ipt__real(problem->matrix_bytes), band = bytes / ipt__real(sizes->bands.number);
     return model->bus_bands * bytes +
-           (bytes - band) * (1 + model->bus_run / ((double)sizes->run_bytes + (double)model->bus_run_more)) +
+           (bytes - band) * (1 + model->bus_run / (ipt__real(sizes->run_bytes) + (double)model->bus_run_more)) +
            model->bus_bands_ends * band;
 }
 
@@ -17195,8 +17195,8 @@ static void ipt__cut_make_groups(ipt__cut *cut)
         return;
     for (group = most; group > most / 2; --group) {
         const size_t groups = cut->shorter / group, spare = cut->shorter % group;
-        if (spare && (double)groups * (double)group * (double)cut->rest >
-                         (double)cut->panels * (double)spare * (double)cut->length)
+        if (spare && ipt__real(groups) * ipt__real(group) * ipt__real(cut->rest) >
+                         ipt__real(cut->panels) * ipt__real(spare) * ipt__real(cut->length))
             continue;
         if (cut->group == 1 || spare < cut->spare) {
             cut->group = group;
@@ -18341,16 +18341,16 @@ typedef struct ipt__axes_means {
 static IPT__RARE double ipt__whole_cost_stored(const ipt__axes_means *means, const ipt__pass *pass, size_t columns)
 {
     const ipt_plan_desc *const desc = means->desc;
-    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
-                 run = (double)means->memory / (double)IPT__STORED_ROOM / (double)ipt__max(columns, 1);
+    const double bytes = ipt__real(pass->rows) * ipt__real(pass->cols) * ipt__real(pass->elem_size),
+                 run = (double)means->memory / ipt__real(IPT__STORED_ROOM) / ipt__real(ipt__max(columns, 1));
     const size_t arrays = pass->batch * ipt__max(desc->batch, 1), most = IPT__CUT_SLOTS,
                  chunks = desc->max_host_memory ? ipt__min(arrays, most) : most,
                  least = desc->max_host_memory ? IPT__CUT_RUN_BYTES : IPT__BUS_RUN_BYTES / 2;
-    const int times = (double)chunks * bytes <= (double)means->memory                 ? 1
-                      : !columns || run < (double)ipt__max(pass->elem_size, least)    ? 0
+    const int times = ipt__real(chunks) * bytes <= (double)means->memory              ? 1
+                      : !columns || run < ipt__real(ipt__max(pass->elem_size, least)) ? 0
                       : desc->max_host_memory && run < (double)IPT__CUT_STORED_WANTED ? 3
                                                                                       : 2;
-    return bytes * (double)pass->batch * times;
+    return bytes * ipt__real(pass->batch) * times;
 }
 
 /* Takes a joined array as one that moves at once: by boxes on the device. A first axis that stays makes a batch.
@@ -18378,7 +18378,7 @@ static IPT__RARE double ipt__whole_boxes(const ipt__axes_means *means, const ipt
     if (means->memory)
         return ipt__whole_cost_stored(means, pass, 0);
     return !limits->cpu && joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
-               ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
+               ? ipt__real(joined->elements) * ipt__real(joined->elem_size) / ipt__boxes_speed(limits, joined)
                : 0;
 }
 
@@ -18391,7 +18391,7 @@ static double ipt__columns_cost_waves(const ipt__limits *limits, const ipt_plan_
                  budget = ipt__desc_budget(desc, bytes * pass->batch * ipt__max(desc->batch, 1));
     const size_t bands = ipt__ceil_divide(bytes, ipt__max(1, budget)), run = bytes / columns->elements / bands;
     const double step = bands == 1 ? model->shared_step : model->columns_step; /* caches hold a single band */
-    return run ? (model->shared + step / (double)run) * (double)bytes * (double)pass->batch : 0;
+    return run ? (model->shared + step / ipt__real(run)) * ipt__real(bytes) * ipt__real(pass->batch) : 0;
 }
 
 /* The cost of a matrix with permuted columns. Bands fill two thirds of the local memory of all work-groups. */
@@ -18402,13 +18402,13 @@ static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *col
     const size_t bands =
         ipt__ceil_divide(bytes, limits->compute_units * IPT__BAND_CHUNK_BYTES * IPT__BAND_GROUPS / 3 * 2);
     const size_t unit = ipt__unit_bytes(pass->elem_size);
-    const double run = (double)(bytes / row / bands * pass->elem_size);
+    const double run = ipt__real(bytes / row / bands * pass->elem_size);
     const double share = (columns->columns == 1 ? model->pass_columns : model->pass_rows) * run /
                          (run + (double)IPT__PASS_COLUMNS_LOST) *
-                         (unit < IPT__WORD_BYTES                                       ? (double)unit / 4
+                         (unit < IPT__WORD_BYTES                                       ? ipt__real(unit) / 4
                           : pass->elem_size > unit && pass->elem_size < IPT__PASS_LONG ? model->pass_columns_units
                                                                                        : 1);
-    return run >= (double)IPT__PASS_COLUMNS_LOST ? (double)bytes * (double)pass->batch / share : 0;
+    return run >= (double)IPT__PASS_COLUMNS_LOST ? ipt__real(bytes) * ipt__real(pass->batch) / share : 0;
 }
 
 /* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the
@@ -19870,7 +19870,7 @@ typedef struct ipt__batch_work {
 /* The largest number of things that a lane takes, if the lanes share `things`. */
 static double ipt__batch_share(size_t things, size_t lanes)
 {
-    return (double)ipt__ceil_divide(things, lanes);
+    return ipt__real(ipt__ceil_divide(things, lanes));
 }
 
 /* The work of an elimination of n columns. For a column, every lane takes `each` turns, and `scan` turns for each row
@@ -19880,10 +19880,10 @@ static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each,
     ipt__batch_work work = {0, 0};
     size_t below;
     for (below = n; below; --below) {
-        work.turns += each + scan * (double)below + ipt__batch_share(below, lanes);
-        work.turns += ipt__batch_share(below - 1, lanes) * (double)below * part;
+        work.turns += each + scan * ipt__real(below) + ipt__batch_share(below, lanes);
+        work.turns += ipt__batch_share(below - 1, lanes) * ipt__real(below) * part;
     }
-    work.barriers = 3 * (double)n;
+    work.barriers = 3 * ipt__real(n);
     return work;
 }
 
@@ -19898,7 +19898,7 @@ static double ipt__batch_log2(size_t lanes)
 /* The turns of substitutions in n rows for m right sides. A lane computes whole right sides. */
 static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
 {
-    return ipt__batch_share(m, lanes) * (double)n * ((double)n + 8);
+    return ipt__batch_share(m, lanes) * ipt__real(n) * (ipt__real(n) + 8);
 }
 
 /* The work of an action beside substitutions, for m, n and k as in IPT_ACTION_LIST. */
@@ -19913,10 +19913,10 @@ static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, si
         work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
         return work;
     case IPT_ACTION_GEMV:
-        work.turns = ipt__batch_share(m, lanes) * (double)k;
+        work.turns = ipt__batch_share(m, lanes) * ipt__real(k);
         return work;
     case IPT_ACTION_GEMM:
-        work.turns = (lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n) * (double)k;
+        work.turns = (lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : ipt__real(m) * ipt__real(n)) * ipt__real(k);
         return work;
     case IPT_ACTION_TRSM:
         work.turns = ipt__batch_substitute(m, n, lanes) / 2;
@@ -19928,7 +19928,7 @@ static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, si
     case IPT_ACTION_GESV:
         return ipt__batch_eliminate(n, lanes, 8 + columns, 1, 1);
     case IPT_ACTION_GETRI:
-        return ipt__batch_eliminate(n, lanes, 8 + columns * (2 + (double)n), 1, 0);
+        return ipt__batch_eliminate(n, lanes, 8 + columns * (2 + ipt__real(n)), 1, 0);
     default: /* substitutions are all */
         return work;
     }
@@ -20216,12 +20216,12 @@ static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt
 /* The work of the caller's action: a turn for each component, or in loops a turn for each row of the longest side. */
 static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, size_t lanes)
 {
-    const double side = (double)ipt__batch_side(problem);
+    const double side = ipt__real(ipt__batch_side(problem));
     ipt__batch_work work = {0, 0};
     size_t i;
     for (i = 0; i < problem->operand_count; ++i)
-        work.turns += (double)problem->operands[i].components * (problem->loops ? side : 1);
-    work.turns /= (double)lanes;
+        work.turns += ipt__real(problem->operands[i].components) * (problem->loops ? side : 1);
+    work.turns /= ipt__real(lanes);
     if (lanes > 1)
         work.barriers =
             problem->barriers * (problem->loops ? side : 1) + problem->sums * (2 + 2 * ipt__batch_log2(lanes));
@@ -20271,19 +20271,19 @@ typedef struct ipt__batch_terms {
 
 static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
-    const double type = (double)problem->operands[0].type_bytes, units = (double)problem->limits.compute_units;
-    const double groups = (double)ipt__ceil_divide(problem->count, choice->group_size / choice->lanes);
-    const double waves = groups / (units * (double)ipt__batch_resident(problem, choice)), each = groups / units;
+    const double type = ipt__real(problem->operands[0].type_bytes), units = ipt__real(problem->limits.compute_units);
+    const double groups = ipt__real(ipt__ceil_divide(problem->count, choice->group_size / choice->lanes));
+    const double waves = groups / (units * ipt__real(ipt__batch_resident(problem, choice))), each = groups / units;
     const ipt__batch_work work = ipt__batch_work_of(problem, choice->lanes);
     ipt__batch_terms terms;
     terms.barriers = work.barriers;
     terms.turns = work.turns * (type + 4) / 8;
     if (choice->model == IPT_MODEL_MEMORY && problem->far_bytes)
         terms.turns *= ipt__batch_far(problem);
-    terms.far_bytes = (double)problem->far_bytes / (double)choice->lanes;
-    terms.near_bytes = (double)(problem->element_bytes - problem->far_bytes) / (double)choice->lanes;
+    terms.far_bytes = ipt__real(problem->far_bytes) / ipt__real(choice->lanes);
+    terms.near_bytes = ipt__real(problem->element_bytes - problem->far_bytes) / ipt__real(choice->lanes);
     terms.waves = waves > 1 ? waves : 1;
-    terms.items = (each > 1 ? each : 1) * (double)ipt__max(choice->group_size, IPT__BATCH_LANES);
+    terms.items = (each > 1 ? each : 1) * ipt__real(ipt__max(choice->group_size, IPT__BATCH_LANES));
     return terms;
 }
 

@@ -22,16 +22,16 @@ typedef struct ipt__axes_means {
 static IPT__RARE double ipt__whole_cost_stored(const ipt__axes_means *means, const ipt__pass *pass, size_t columns)
 {
     const ipt_plan_desc *const desc = means->desc;
-    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size,
-                 run = (double)means->memory / (double)IPT__STORED_ROOM / (double)ipt__max(columns, 1);
+    const double bytes = ipt__real(pass->rows) * ipt__real(pass->cols) * ipt__real(pass->elem_size),
+                 run = (double)means->memory / ipt__real(IPT__STORED_ROOM) / ipt__real(ipt__max(columns, 1));
     const size_t arrays = pass->batch * ipt__max(desc->batch, 1), most = IPT__CUT_SLOTS,
                  chunks = desc->max_host_memory ? ipt__min(arrays, most) : most,
                  least = desc->max_host_memory ? IPT__CUT_RUN_BYTES : IPT__BUS_RUN_BYTES / 2;
-    const int times = (double)chunks * bytes <= (double)means->memory                 ? 1
-                      : !columns || run < (double)ipt__max(pass->elem_size, least)    ? 0
+    const int times = ipt__real(chunks) * bytes <= (double)means->memory              ? 1
+                      : !columns || run < ipt__real(ipt__max(pass->elem_size, least)) ? 0
                       : desc->max_host_memory && run < (double)IPT__CUT_STORED_WANTED ? 3
                                                                                       : 2;
-    return bytes * (double)pass->batch * times;
+    return bytes * ipt__real(pass->batch) * times;
 }
 
 /* Takes a joined array as one that moves at once: by boxes on the device. A first axis that stays makes a batch.
@@ -59,7 +59,7 @@ static IPT__RARE double ipt__whole_boxes(const ipt__axes_means *means, const ipt
     if (means->memory)
         return ipt__whole_cost_stored(means, pass, 0);
     return !limits->cpu && joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
-               ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
+               ? ipt__real(joined->elements) * ipt__real(joined->elem_size) / ipt__boxes_speed(limits, joined)
                : 0;
 }
 
@@ -72,7 +72,7 @@ static double ipt__columns_cost_waves(const ipt__limits *limits, const ipt_plan_
                  budget = ipt__desc_budget(desc, bytes * pass->batch * ipt__max(desc->batch, 1));
     const size_t bands = ipt__ceil_divide(bytes, ipt__max(1, budget)), run = bytes / columns->elements / bands;
     const double step = bands == 1 ? model->shared_step : model->columns_step; /* caches hold a single band */
-    return run ? (model->shared + step / (double)run) * (double)bytes * (double)pass->batch : 0;
+    return run ? (model->shared + step / ipt__real(run)) * ipt__real(bytes) * ipt__real(pass->batch) : 0;
 }
 
 /* The cost of a matrix with permuted columns. Bands fill two thirds of the local memory of all work-groups. */
@@ -83,13 +83,13 @@ static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *col
     const size_t bands =
         ipt__ceil_divide(bytes, limits->compute_units * IPT__BAND_CHUNK_BYTES * IPT__BAND_GROUPS / 3 * 2);
     const size_t unit = ipt__unit_bytes(pass->elem_size);
-    const double run = (double)(bytes / row / bands * pass->elem_size);
+    const double run = ipt__real(bytes / row / bands * pass->elem_size);
     const double share = (columns->columns == 1 ? model->pass_columns : model->pass_rows) * run /
                          (run + (double)IPT__PASS_COLUMNS_LOST) *
-                         (unit < IPT__WORD_BYTES                                       ? (double)unit / 4
+                         (unit < IPT__WORD_BYTES                                       ? ipt__real(unit) / 4
                           : pass->elem_size > unit && pass->elem_size < IPT__PASS_LONG ? model->pass_columns_units
                                                                                        : 1);
-    return run >= (double)IPT__PASS_COLUMNS_LOST ? (double)bytes * (double)pass->batch / share : 0;
+    return run >= (double)IPT__PASS_COLUMNS_LOST ? ipt__real(bytes) * ipt__real(pass->batch) / share : 0;
 }
 
 /* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the

@@ -4,12 +4,12 @@
 /* The work of the caller's action: a turn for each component, or in loops a turn for each row of the longest side. */
 static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, size_t lanes)
 {
-    const double side = (double)ipt__batch_side(problem);
+    const double side = ipt__real(ipt__batch_side(problem));
     ipt__batch_work work = {0, 0};
     size_t i;
     for (i = 0; i < problem->operand_count; ++i)
-        work.turns += (double)problem->operands[i].components * (problem->loops ? side : 1);
-    work.turns /= (double)lanes;
+        work.turns += ipt__real(problem->operands[i].components) * (problem->loops ? side : 1);
+    work.turns /= ipt__real(lanes);
     if (lanes > 1)
         work.barriers =
             problem->barriers * (problem->loops ? side : 1) + problem->sums * (2 + 2 * ipt__batch_log2(lanes));
@@ -59,19 +59,19 @@ typedef struct ipt__batch_terms {
 
 static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
-    const double type = (double)problem->operands[0].type_bytes, units = (double)problem->limits.compute_units;
-    const double groups = (double)ipt__ceil_divide(problem->count, choice->group_size / choice->lanes);
-    const double waves = groups / (units * (double)ipt__batch_resident(problem, choice)), each = groups / units;
+    const double type = ipt__real(problem->operands[0].type_bytes), units = ipt__real(problem->limits.compute_units);
+    const double groups = ipt__real(ipt__ceil_divide(problem->count, choice->group_size / choice->lanes));
+    const double waves = groups / (units * ipt__real(ipt__batch_resident(problem, choice))), each = groups / units;
     const ipt__batch_work work = ipt__batch_work_of(problem, choice->lanes);
     ipt__batch_terms terms;
     terms.barriers = work.barriers;
     terms.turns = work.turns * (type + 4) / 8;
     if (choice->model == IPT_MODEL_MEMORY && problem->far_bytes)
         terms.turns *= ipt__batch_far(problem);
-    terms.far_bytes = (double)problem->far_bytes / (double)choice->lanes;
-    terms.near_bytes = (double)(problem->element_bytes - problem->far_bytes) / (double)choice->lanes;
+    terms.far_bytes = ipt__real(problem->far_bytes) / ipt__real(choice->lanes);
+    terms.near_bytes = ipt__real(problem->element_bytes - problem->far_bytes) / ipt__real(choice->lanes);
     terms.waves = waves > 1 ? waves : 1;
-    terms.items = (each > 1 ? each : 1) * (double)ipt__max(choice->group_size, IPT__BATCH_LANES);
+    terms.items = (each > 1 ? each : 1) * ipt__real(ipt__max(choice->group_size, IPT__BATCH_LANES));
     return terms;
 }
 

@@ -26,7 +26,7 @@ typedef struct ipt__batch_work {
 /* The largest number of things that a lane takes, if the lanes share `things`. */
 static double ipt__batch_share(size_t things, size_t lanes)
 {
-    return (double)ipt__ceil_divide(things, lanes);
+    return ipt__real(ipt__ceil_divide(things, lanes));
 }
 
 /* The work of an elimination of n columns. For a column, every lane takes `each` turns, and `scan` turns for each row
@@ -36,10 +36,10 @@ static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each,
     ipt__batch_work work = {0, 0};
     size_t below;
     for (below = n; below; --below) {
-        work.turns += each + scan * (double)below + ipt__batch_share(below, lanes);
-        work.turns += ipt__batch_share(below - 1, lanes) * (double)below * part;
+        work.turns += each + scan * ipt__real(below) + ipt__batch_share(below, lanes);
+        work.turns += ipt__batch_share(below - 1, lanes) * ipt__real(below) * part;
     }
-    work.barriers = 3 * (double)n;
+    work.barriers = 3 * ipt__real(n);
     return work;
 }
 
@@ -54,7 +54,7 @@ static double ipt__batch_log2(size_t lanes)
 /* The turns of substitutions in n rows for m right sides. A lane computes whole right sides. */
 static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
 {
-    return ipt__batch_share(m, lanes) * (double)n * ((double)n + 8);
+    return ipt__batch_share(m, lanes) * ipt__real(n) * (ipt__real(n) + 8);
 }
 
 /* The work of an action beside substitutions, for m, n and k as in IPT_ACTION_LIST. */
@@ -69,10 +69,10 @@ static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, si
         work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
         return work;
     case IPT_ACTION_GEMV:
-        work.turns = ipt__batch_share(m, lanes) * (double)k;
+        work.turns = ipt__batch_share(m, lanes) * ipt__real(k);
         return work;
     case IPT_ACTION_GEMM:
-        work.turns = (lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n) * (double)k;
+        work.turns = (lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : ipt__real(m) * ipt__real(n)) * ipt__real(k);
         return work;
     case IPT_ACTION_TRSM:
         work.turns = ipt__batch_substitute(m, n, lanes) / 2;
@@ -84,7 +84,7 @@ static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, si
     case IPT_ACTION_GESV:
         return ipt__batch_eliminate(n, lanes, 8 + columns, 1, 1);
     case IPT_ACTION_GETRI:
-        return ipt__batch_eliminate(n, lanes, 8 + columns * (2 + (double)n), 1, 0);
+        return ipt__batch_eliminate(n, lanes, 8 + columns * (2 + ipt__real(n)), 1, 0);
     default: /* substitutions are all */
         return work;
     }

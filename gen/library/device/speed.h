@@ -204,7 +204,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
       "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
     X(IPT__PASS_COLUMNS_LOST, 100, H27, "bytes by which a run of permuted columns is longer in effect, and its least") \
-    X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
+    X(IPT__PASS_LONG, 256, H25, "bytes of long elements, of arrays and of large matrices")                             \
     X(IPT__LONG_LARGE, 1 << 22, H28,                                                                                   \
       "bytes of a matrix of such elements from which on chunks of single ones are slow")                               \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \

@@ -82,7 +82,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     cl_int error;
     if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
-                         (double)launch->groups);
+                         ipt__real(launch->groups));
     error = ipt__set_arguments(kernel->kernel, info, memories, launch->bytes, arguments,
                                kernel->is_set ? &kernel->set : NULL);
     kernel->is_set = !error;

@@ -107,7 +107,7 @@ static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 static double ipt__blocks_time(const ipt__problem *problem, const ipt__blocks *sizes)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
-    return model->bus_blocks * (double)sizes->bus_bytes + model->bus_blocks_ends * (double)problem->matrix_bytes;
+    return model->bus_blocks * ipt__real(sizes->bus_bytes) + model->bus_blocks_ends * ipt__real(problem->matrix_bytes);
 }
 
 /* The time of a matrix by bands: half of the runs cross the bus again. While the first band is uploaded there is
@@ -115,9 +115,9 @@ static double ipt__blocks_time(const ipt__problem *problem, const ipt__blocks *s
 static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_bands *sizes)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
-    const double bytes = (double)problem->matrix_bytes, band = bytes / (double)sizes->bands.number;
+    const double bytes = ipt__real(problem->matrix_bytes), band = bytes / ipt__real(sizes->bands.number);
     return model->bus_bands * bytes +
-           (bytes - band) * (1 + model->bus_run / ((double)sizes->run_bytes + (double)model->bus_run_more)) +
+           (bytes - band) * (1 + model->bus_run / (ipt__real(sizes->run_bytes) + (double)model->bus_run_more)) +
            model->bus_bands_ends * band;
 }
 

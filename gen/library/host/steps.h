@@ -13,8 +13,8 @@ static void ipt__cut_make_groups(ipt__cut *cut)
         return;
     for (group = most; group > most / 2; --group) {
         const size_t groups = cut->shorter / group, spare = cut->shorter % group;
-        if (spare && (double)groups * (double)group * (double)cut->rest >
-                         (double)cut->panels * (double)spare * (double)cut->length)
+        if (spare && ipt__real(groups) * ipt__real(group) * ipt__real(cut->rest) >
+                         ipt__real(cut->panels) * ipt__real(spare) * ipt__real(cut->length))
             continue;
         if (cut->group == 1 || spare < cut->spare) {
             cut->group = group;

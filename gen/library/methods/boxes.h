@@ -53,13 +53,13 @@ static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
     const size_t resident = problem->panel.resident, all = boxes * problem->desc.batch;
     const size_t turn = all > resident ? resident : ipt__max(1, resident / IPT__BOX_GROUPS);
     const double split = problem->desc.batch > 1 && resident % boxes ? 1 / (double)IPT__BOX_SPLIT : 0;
-    return (1 - split) * (double)all / (double)(ipt__ceil_divide(all, turn) * turn);
+    return (1 - split) * ipt__real(all) / ipt__real(ipt__ceil_divide(all, turn) * turn);
 }
 
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
 static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
 {
-    const double size = (double)problem->unit_bytes, lost = (double)IPT__BOX_LOST;
+    const double size = ipt__real(problem->unit_bytes), lost = (double)IPT__BOX_LOST;
     ipt__box_geometry is;
     double before, after, bytes;
     int single;
@@ -67,14 +67,14 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     if (!ipt__box_fits(problem, &is))
         return 0;
     single = !is.anywhere && ipt__min(is.source_together, is.target_together) == 1;
-    before = (double)is.source_run * size;
-    after = (double)is.target_run * size;
-    bytes = (double)is.units * size;
-    return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
+    before = ipt__real(is.source_run) * size;
+    after = ipt__real(is.target_run) * size;
+    bytes = ipt__real(is.units) * size;
+    return ipt__real(ipt__extent_units(problem)) / (ipt__real(is.boxes) * ipt__real(is.units)) /
            ((before + lost) / before + (after + lost) / after) * bytes / (bytes + (double)IPT__BOX_WAIT) *
            ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) *
            (problem->unit_bytes < IPT__WORD_BYTES && single ? 0.3 : 1) /
-           (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / (double)IPT__BOX_NARROW);
+           (1 + (1 / ipt__real(is.source_together) + 1 / ipt__real(is.target_together)) / (double)IPT__BOX_NARROW);
 }
 
 /* The share with a gap after each run of the source if those fit, else without. */

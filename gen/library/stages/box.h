@@ -271,18 +271,18 @@ static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_sta
         }
         steps += most;
     }
-    return (double)steps / (double)together;
+    return ipt__real(steps) / ipt__real(together);
 }
 
 /* The steps of a compute unit for a line of words. */
 static double ipt__box_steps(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
 {
-    const double unit = (double)problem->unit_bytes / (double)IPT__WORD_BYTES, issue = (double)IPT__BOX_ISSUE;
-    const double lists = 8 * (double)(is->source_runs + is->target_runs + is->target_run);
-    return issue / (unit * (double)ipt__box_moves(problem, is, is->source_together)) +
-           issue / (unit * (double)ipt__box_moves(problem, is, is->target_together)) +
-           (1 + ipt__box_conflicts(problem, of, is)) / (unit < 1 && !is->crossing ? unit : 1) + 0.01 * (double)of->gap +
-           lists / ((double)is->units * unit);
+    const double unit = ipt__real(problem->unit_bytes) / (double)IPT__WORD_BYTES, issue = (double)IPT__BOX_ISSUE;
+    const double lists = 8 * ipt__real(is->source_runs + is->target_runs + is->target_run);
+    return issue / (unit * ipt__real(ipt__box_moves(problem, is, is->source_together))) +
+           issue / (unit * ipt__real(ipt__box_moves(problem, is, is->target_together))) +
+           (1 + ipt__box_conflicts(problem, of, is)) / (unit < 1 && !is->crossing ? unit : 1) +
+           0.01 * ipt__real(of->gap) + lists / (ipt__real(is->units) * unit);
 }
 
 /* Chooses how units move and the gaps between rows of the box. */
@@ -342,7 +342,7 @@ static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *arra
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t unit_bytes = ipt__unit_bytes(array->elem_size);
-    const double bytes = (double)array->elements * (double)array->elem_size / (double)ipt__array_batch(array);
+    const double bytes = ipt__real(array->elements) * ipt__real(array->elem_size) / ipt__real(ipt__array_batch(array));
     return (unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
             : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
                                                      : model->pass_boxes_cut) *
