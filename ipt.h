@@ -1728,12 +1728,13 @@ static int ipt__path_is_plain(const char *path)
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>base/opencl                                                                                                      */
+/* >>driver/driver                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* OpenCL's functions. */
+/* Drivers: how ipt reaches devices. */
 
-/* Every OpenCL function that ipt calls. X(result, name, parameters). ipt calls them only as ipt__cl.name(...). */
+/* Every operation that ipt asks of a device, with OpenCL's names, parameters and promises. X(result, name, parameters).
+ * ipt calls them only through a driver. */
 #define IPT_ENTRY_POINT_LIST(X)                                                                                        \
     X(cl_int, clGetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))                                                \
     X(cl_int, clGetPlatformInfo, (cl_platform_id, cl_platform_info, size_t, void *, size_t *))                         \
@@ -1799,15 +1800,24 @@ static int ipt__path_is_plain(const char *path)
     X(cl_int, clFlush, (cl_command_queue))                                                                             \
     X(cl_int, clFinish, (cl_command_queue))
 
-typedef struct ipt__entry_points {
-#define IPT__ENTRY_POINT_FIELD(result, name, parameters) result(CL_API_CALL *name) parameters;
-    IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_FIELD)
-} ipt__entry_points;
+/* The drivers. */
+typedef enum ipt__driver_id { IPT__DRIVER_OPENCL } ipt__driver_id;
+
+/* A driver: its operations. */
+typedef struct ipt__driver {
+#define IPT__DRIVER_FIELD(result, name, parameters) result(CL_API_CALL *name) parameters;
+    IPT_ENTRY_POINT_LIST(IPT__DRIVER_FIELD)
+} ipt__driver;
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/opencl                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* OpenCL as a driver. */
 
 #ifdef IPT_OPENCL_DYNAMIC
 
 /* Written once, under ipt__load_lock. Besides the threads' error texts, this is the only state outside contexts. */
-static ipt__entry_points ipt__cl;
+static ipt__driver ipt__opencl;
 static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
 static int ipt__loaded;
 
@@ -1880,7 +1890,8 @@ static void ipt__library_close(void *library)
 #endif
 }
 
-static ipt_result ipt__load(void)
+/* Loads the library on the first call. */
+static ipt_result ipt__opencl_open(void)
 {
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&ipt__load_lock);
@@ -1888,7 +1899,7 @@ static ipt_result ipt__load(void)
         void *library;
         result = ipt__library_open(&library);
 #define IPT__ENTRY_POINT_FIND(unused_result, name, parameters)                                                         \
-    if (!result && !ipt__library_find(library, #name, &ipt__cl.name, sizeof ipt__cl.name))                             \
+    if (!result && !ipt__library_find(library, #name, &ipt__opencl.name, sizeof ipt__opencl.name))                     \
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the OpenCL library has no %s: it is older than 1.2", #name);
         IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_FIND)
         ipt__loaded = !result;
@@ -1906,14 +1917,21 @@ static ipt_result ipt__load(void)
 #define IPT_ENTRY_POINT(name) name
 #endif
 #define IPT__ENTRY_POINT_ADDRESS(result, name, parameters) IPT_ENTRY_POINT(name),
-static const ipt__entry_points ipt__cl = {IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
+static const ipt__driver ipt__opencl = {IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
 
-static ipt_result ipt__load(void)
+static ipt_result ipt__opencl_open(void)
 {
     return IPT_SUCCESS;
 }
 
 #endif
+
+/* The operations of a driver. A program with one driver calls them directly. */
+static const ipt__driver *ipt__driver_of(ipt__driver_id driver)
+{
+    (void)driver;
+    return &ipt__opencl;
+}
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>base/arithmetic                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -3381,14 +3399,16 @@ typedef struct ipt__findings {
 
 /* A device to query, and the first query that failed. */
 typedef struct ipt__questions {
+    ipt__driver_id driver;
     cl_device_id device;
     const char *call; /* NULL: none failed */
     cl_int error;
 } ipt__questions;
 
-static ipt__questions ipt__questions_to(cl_device_id device)
+static ipt__questions ipt__questions_to(ipt__driver_id driver, cl_device_id device)
 {
-    ipt__questions asked = {NULL, NULL, CL_SUCCESS};
+    ipt__questions asked = {IPT__DRIVER_OPENCL, NULL, NULL, CL_SUCCESS};
+    asked.driver = driver;
     asked.device = device;
     return asked;
 }
@@ -3404,7 +3424,7 @@ static void ipt__note_answer(ipt__questions *asked, const char *call, cl_int err
 /* Queries a value. Sets it to zero on failure. */
 static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t bytes)
 {
-    const cl_int error = ipt__cl.clGetDeviceInfo(asked->device, name, bytes, value, NULL);
+    const cl_int error = ipt__driver_of(asked->driver)->clGetDeviceInfo(asked->device, name, bytes, value, NULL);
     if (error)
         memset(value, 0, bytes);
     ipt__note_answer(asked, "clGetDeviceInfo", error);
@@ -3425,9 +3445,11 @@ static void ipt__ask_text(ipt__questions *asked, int of_platform, cl_uint name, 
     const cl_platform_id platform = of_platform ? ipt__ask_platform(asked) : NULL;
     cl_int error = CL_SUCCESS;
     if (platform)
-        error = ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes);
+        error =
+            ipt__driver_of(asked->driver)->clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes);
     else if (!of_platform)
-        error = ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
+        error = ipt__driver_of(asked->driver)
+                    ->clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
     if (error)
         bytes = 0;
     bytes = ipt__min(bytes, sizeof long_text - 1);
@@ -3483,6 +3505,7 @@ static cl_device_type ipt__device_type(ipt__questions *asked)
 
 IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
+    const ipt__driver *const driver = ipt__driver_of(IPT__DRIVER_OPENCL);
     cl_platform_id platforms[64];
     cl_uint platform_count = 0, i;
     cl_int error, failed = CL_SUCCESS;
@@ -3492,10 +3515,10 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
     *count = 0;
     if (!devices && capacity)
         return ipt__fail_null("devices");
-    result = ipt__load();
+    result = ipt__opencl_open();
     if (result)
         return result;
-    error = ipt__cl.clGetPlatformIDs(64, platforms, &platform_count);
+    error = driver->clGetPlatformIDs(64, platforms, &platform_count);
     if (error == -1001) /* CL_PLATFORM_NOT_FOUND_KHR: the loader found no platform */
         platform_count = 0;
     else if (error)
@@ -3503,7 +3526,7 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
     for (i = 0; i < platform_count && i < 64; ++i) {
         cl_device_id found[64];
         cl_uint found_count = 0, k;
-        error = ipt__cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count);
+        error = driver->clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count);
         if (error) { /* other platforms may still have devices */
             failed = error == CL_DEVICE_NOT_FOUND ? failed : error;
             continue;
@@ -3519,7 +3542,7 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
 
 IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
-    char name[256], vendor[256], version[256], driver[256], platform_name[256];
+    char name[256], vendor[256], version[256], release[256], platform_name[256];
     cl_ulong global, local;
     cl_uint units;
     size_t group;
@@ -3534,14 +3557,14 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     *text = 0;
     if (!device)
         return ipt__fail_null("device");
-    result = ipt__load();
+    result = ipt__opencl_open();
     if (result)
         return result;
-    asked = ipt__questions_to(device);
+    asked = ipt__questions_to(IPT__DRIVER_OPENCL, device);
     ipt__ask_text(&asked, 0, CL_DEVICE_NAME, name, sizeof name);
     ipt__ask_text(&asked, 0, CL_DEVICE_VENDOR, vendor, sizeof vendor);
     ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__ask_text(&asked, 0, CL_DRIVER_VERSION, driver, sizeof driver);
+    ipt__ask_text(&asked, 0, CL_DRIVER_VERSION, release, sizeof release);
     ipt__ask_text(&asked, 1, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
     type = ipt__device_type(&asked);
     ipt__ask(&asked, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
@@ -3556,7 +3579,7 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
                   : type & CL_DEVICE_TYPE_GPU ? "GPU"
                                               : "accelerator",
                   vendor, platform_name);
-    ipt__text_add(&out, "  %s, driver %s\n", version, driver);
+    ipt__text_add(&out, "  %s, driver %s\n", version, release);
     ipt__text_add(
         &out, "  %zu MiB of memory, %zu KiB of local memory, %u compute units, work-groups of up to %zu work-items\n",
         (size_t)(global >> 20), (size_t)(local >> 10), (unsigned)units, group);
@@ -3623,6 +3646,7 @@ struct ipt_context {
     ipt__program *programs;
     ipt__wisdom *wisdom;
     ipt__pinned *pinned;
+    ipt__driver_id driver;
     cl_context context; /* NULL: a context for planning only */
     cl_device_id device;
     cl_command_queue queue;   /* in-order; writes workspaces first, times plans, serves host matrices */
@@ -3653,6 +3677,12 @@ struct ipt_context {
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
     cl_event cooperative_last;      /* of the last cooperative launch, on which the next one waits */
 };
+
+/* The operations of a context's driver. */
+static const ipt__driver *ipt__calls(const ipt_context *context)
+{
+    return ipt__driver_of(context->driver);
+}
 
 static void *ipt__default_alloc(size_t bytes, void *user)
 {
@@ -3699,7 +3729,8 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, con
 }
 
 /* Lists the candidate devices for a context: those of the caller's cl_context, else all. */
-static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, size_t capacity, size_t *count)
+static ipt_result ipt__devices_of(ipt__driver_id driver, cl_context context, cl_device_id *devices, size_t capacity,
+                                  size_t *count)
 {
     size_t bytes = 0;
     cl_int error;
@@ -3708,23 +3739,25 @@ static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, siz
         *count = ipt__min(*count, capacity);
         return result;
     }
-    error = ipt__cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, capacity * sizeof *devices, devices, &bytes);
+    error = ipt__driver_of(driver)->clGetContextInfo(context, CL_CONTEXT_DEVICES, capacity * sizeof *devices, devices,
+                                                     &bytes);
     *count = bytes / sizeof *devices;
     return error ? ipt__fail_opencl("clGetContextInfo", error) : IPT_SUCCESS;
 }
 
-static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id *device)
+static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_context_desc *desc,
+                                               cl_device_id *device)
 {
     cl_device_id devices[256];
     size_t count = 0, i;
     char room[256];
     const char *name = desc->device_name, *source = "device_name";
-    ipt__questions failed = ipt__questions_to(NULL);
+    ipt__questions failed = ipt__questions_to(driver, NULL);
     ipt_result result;
     *device = desc->device;
     if (desc->device && !desc->context)
         return IPT_SUCCESS;
-    result = ipt__devices_of(desc->context, devices, sizeof devices / sizeof *devices, &count);
+    result = ipt__devices_of(driver, desc->context, devices, sizeof devices / sizeof *devices, &count);
     if (result)
         return result;
     if (desc->device) {
@@ -3738,7 +3771,7 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
         source = "the environment's IPT_DEVICE";
     }
     for (i = 0; i < count; ++i) {
-        ipt__questions asked = ipt__questions_to(devices[i]);
+        ipt__questions asked = ipt__questions_to(driver, devices[i]);
         const int fits = !name || !*name || ipt__device_has_name(&asked, name);
         const int gpu = fits && (ipt__device_type(&asked) & CL_DEVICE_TYPE_GPU);
         ipt__note_answer(&failed, asked.call, asked.error);
@@ -3758,8 +3791,10 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
 }
 
 /* Reads the memory model and the sub-groups of a device. */
-static void ipt__read_model(cl_device_id device, const char *extensions, unsigned version, ipt__limits *limits)
+static void ipt__read_model(const ipt__questions *asked, const char *extensions, unsigned version, ipt__limits *limits)
 {
+    const ipt__driver *const driver = ipt__driver_of(asked->driver);
+    const cl_device_id device = asked->device;
     cl_ulong atomics = 0, fences = 0; /* each a cl_bitfield */
     size_t sizes[16] = {0};           /* of sub-groups */
     size_t i;
@@ -3772,15 +3807,15 @@ static void ipt__read_model(cl_device_id device, const char *extensions, unsigne
     }
     /* OpenCL 2 has all orders and scopes. OpenCL 3.0 reports them as CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and
      * CL_DEVICE_ATOMIC_FENCE_CAPABILITIES: acquire and release (2), and the scope of the device (32). */
-    if (version >= 20 && (version < 30 || (!ipt__cl.clGetDeviceInfo(device, 0x1063, sizeof atomics, &atomics, NULL) &&
-                                           !ipt__cl.clGetDeviceInfo(device, 0x1064, sizeof fences, &fences, NULL) &&
+    if (version >= 20 && (version < 30 || (!driver->clGetDeviceInfo(device, 0x1063, sizeof atomics, &atomics, NULL) &&
+                                           !driver->clGetDeviceInfo(device, 0x1064, sizeof fences, &fences, NULL) &&
                                            (atomics & fences & 34) == 34)))
         limits->memory_model = 3;
     if (ipt__contains(extensions, "cl_intel_subgroups ")) {
         limits->sub_group = 3;
         /* CL_DEVICE_SUB_GROUP_SIZES_INTEL */
         if (ipt__contains(extensions, "cl_intel_required_subgroup_size") &&
-            !ipt__cl.clGetDeviceInfo(device, 0x4108, sizeof sizes, sizes, NULL))
+            !driver->clGetDeviceInfo(device, 0x4108, sizeof sizes, sizes, NULL))
             for (limits->lanes = 0, i = 0; i < sizeof sizes / sizeof *sizes; ++i)
                 if (sizes[i] <= 32)
                     limits->lanes = ipt__max(limits->lanes, sizes[i]);
@@ -3788,14 +3823,15 @@ static void ipt__read_model(cl_device_id device, const char *extensions, unsigne
         limits->sub_group = 2;
 }
 
-static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id device, ipt__limits *limits)
+static ipt_result ipt__read_limits(ipt__driver_id driver, const ipt_context_desc *desc, cl_device_id device,
+                                   ipt__limits *limits)
 {
     cl_ulong local;
     cl_uint units;
     char extensions[4096], version[64];
     size_t group;
     unsigned major = 0, minor = 0;
-    ipt__questions asked = ipt__questions_to(device);
+    ipt__questions asked = ipt__questions_to(driver, device);
     const cl_device_type type = ipt__device_type(&asked);
     const int rusticl = (type & CL_DEVICE_TYPE_CPU) && ipt__platform_has_name(&asked, "rusticl");
     const int pocl = ipt__platform_has_name(&asked, "portable computing language");
@@ -3820,10 +3856,11 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     limits->local_is_limited = desc->max_local_memory != 0;
     if (ipt__contains(extensions, "cl_nv_")) {
         cl_uint major = 0; /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV */
-        limits->nvidia = !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
+        limits->nvidia =
+            !ipt__driver_of(driver)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
     limits->held_vectors = ipt__held_vectors(limits);
-    ipt__read_model(device, extensions, major * 10 + minor, limits);
+    ipt__read_model(&asked, extensions, major * 10 + minor, limits);
     if (pocl && limits->sub_group >= 2) /* PoCL emulates sub-groups by work-groups, with wrong results (5.0, 6.0) */
         limits->sub_group = 0;
     limits->compute_units = ipt__max(units, 1);
@@ -4475,7 +4512,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     cl_bool compiler, unified;
     cl_ulong allocation;
     cl_uint major = 0, minor = 0, bits;
-    ipt__questions asked = ipt__questions_to(device), curious = asked;
+    ipt__questions asked = ipt__questions_to(context->driver, device), curious = asked;
     int i;
     char *at;
     for (i = 0; i < 4; ++i) {
@@ -4506,15 +4543,16 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->has_half = ipt__contains(extensions, "cl_khr_fp16 ");
     context->has_double = ipt__contains(extensions, "cl_khr_fp64 ");
     /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV and _MINOR_NV */
-    if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
-        !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
+    if (context->limits.nvidia && !ipt__calls(context)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
+        !ipt__calls(context)->clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
     ipt__ask_text(&curious, 0, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
     if (ipt__contains(text, "SPIR-V")) {
         const cl_platform_id platform = ipt__ask_platform(&curious);
-        void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
+        void *found =
+            ipt__calls(context)->clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
         if (!found)
-            found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");
+            found = ipt__calls(context)->clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");
         memcpy(&context->from_spirv, &found, sizeof found);
     }
     return IPT_SUCCESS;
@@ -4671,16 +4709,16 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
 
 static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
 {
-    ipt__cl.clEnqueueUnmapMemObject(context->queue, pinned->buffer, pinned->memory, 0, NULL, NULL);
-    ipt__cl.clFinish(context->queue);
-    ipt__cl.clReleaseMemObject(pinned->buffer);
+    ipt__calls(context)->clEnqueueUnmapMemObject(context->queue, pinned->buffer, pinned->memory, 0, NULL, NULL);
+    ipt__calls(context)->clFinish(context->queue);
+    ipt__calls(context)->clReleaseMemObject(pinned->buffer);
     ipt__release(&context->allocator, pinned);
 }
 
 static void ipt__program_free(const ipt_context *context, ipt__program *program)
 {
     if (program->program)
-        ipt__cl.clReleaseProgram(program->program);
+        ipt__calls(context)->clReleaseProgram(program->program);
     ipt__release(&context->allocator, program->source);
     ipt__release(&context->allocator, program->texts);
     ipt__release(&context->allocator, program);
@@ -4711,13 +4749,13 @@ static IPT__RARE void ipt__context_free(ipt_context *context)
     ipt__wisdom_free(context, context->wisdom);
     ipt__release(&allocator, context->cache_dir);
     if (context->cooperative_last)
-        ipt__cl.clReleaseEvent(context->cooperative_last);
+        ipt__calls(context)->clReleaseEvent(context->cooperative_last);
     if (context->queue)
-        ipt__cl.clReleaseCommandQueue(context->queue);
+        ipt__calls(context)->clReleaseCommandQueue(context->queue);
     if (context->context)
-        ipt__cl.clReleaseContext(context->context);
+        ipt__calls(context)->clReleaseContext(context->context);
     if (context->device)
-        ipt__cl.clReleaseDevice(context->device);
+        ipt__calls(context)->clReleaseDevice(context->device);
     IPT_LOCK_DESTROY(&context->queue_lock);
     IPT_LOCK_DESTROY(&context->cooperative_lock);
     IPT_LOCK_DESTROY(&context->probe_lock);
@@ -4729,22 +4767,22 @@ static IPT__RARE void ipt__context_free(ipt_context *context)
 /* Retains or creates a context's OpenCL objects. */
 static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc *desc, cl_device_id device)
 {
-    cl_int error = ipt__cl.clRetainDevice(device);
+    cl_int error = ipt__calls(context)->clRetainDevice(device);
     if (error)
         return ipt__fail_opencl("clRetainDevice", error);
     context->device = device;
     if (desc->context) {
-        error = ipt__cl.clRetainContext(desc->context);
+        error = ipt__calls(context)->clRetainContext(desc->context);
         if (error)
             return ipt__fail_opencl("clRetainContext", error);
         context->context = desc->context;
     } else {
-        context->context = ipt__cl.clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+        context->context = ipt__calls(context)->clCreateContext(NULL, 1, &device, NULL, NULL, &error);
         if (error)
             return ipt__fail_opencl("clCreateContext", error);
     }
-    context->queue = ipt__cl.clCreateCommandQueue(context->context, device,
-                                                  (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE, &error);
+    context->queue = ipt__calls(context)->clCreateCommandQueue(
+        context->context, device, (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE, &error);
     if (error)
         return ipt__fail_opencl("clCreateCommandQueue", error);
     return ipt__read_code(context, device);
@@ -4788,6 +4826,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
 {
     ipt_context_desc wanted;
     ipt__limits limits;
+    const ipt__driver_id driver = IPT__DRIVER_OPENCL;
     cl_device_id device = NULL;
     ipt_context *made;
     ipt_result result;
@@ -4818,11 +4857,11 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
                              : wanted.device ? "device"
                                              : "device_name");
     } else {
-        result = ipt__load();
+        result = ipt__opencl_open();
         if (!result)
-            result = ipt__choose_device(&wanted, &device);
+            result = ipt__choose_device(driver, &wanted, &device);
         if (!result)
-            result = ipt__read_limits(&wanted, device, &limits);
+            result = ipt__read_limits(driver, &wanted, device, &limits);
         if (result)
             return result;
     }
@@ -4836,6 +4875,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
     IPT_LOCK_INIT(&made->cooperative_lock);
     IPT_LOCK_INIT(&made->queue_lock);
     made->references = 1;
+    made->driver = driver;
     made->limits = limits;
     made->allocator = wanted.allocator;
     made->logger = wanted.logger;
@@ -4892,9 +4932,11 @@ static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_progr
     size_t bytes = 0;
     char *log = NULL;
     ipt_result result;
-    if (!ipt__cl.clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) && bytes)
+    if (!ipt__calls(context)->clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) &&
+        bytes)
         log = (char *)ipt__allocate(&context->allocator, bytes + 1);
-    if (log && ipt__cl.clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL))
+    if (log &&
+        ipt__calls(context)->clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL))
         log[0] = 0;
     if (log && context->logger.log)
         (context->logger.log)(log, context->logger.user);
@@ -4933,32 +4975,37 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
     }
 }
 
-/* Sets the arguments of a kernel, with the second memory and local_bytes if it takes them. set: the arguments of the
- * last call, which are not set again if they are equal; NULL: there was no call. */
-static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
-                                 size_t local_bytes, const void *arguments, const void *set)
-{
-    cl_uint position = 0;
-    cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof memories[0], &memories[0]);
-    while (!error && position < info->memories)
-        error = ipt__cl.clSetKernelArg(kernel, position++, sizeof memories[1], &memories[1]);
-    if (!error && info->local)
-        error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
-    if (!error && (!set || memcmp(set, arguments, info->arguments_bytes)))
-        error = ipt__cl.clSetKernelArg(kernel, position, info->arguments_bytes, arguments);
-    return error;
-}
+/* What a kernel's arguments are set from. */
+typedef struct ipt__kernel_call {
+    cl_kernel kernel;
+    const ipt__program *program;
+    cl_mem memories[2]; /* the second one if the kernel takes it */
+    size_t local_bytes; /* if it takes local memory */
+    const void *arguments;
+    const void *set;   /* those of the last call, which are not set again if they are equal; NULL: there was no call */
+    const void *value; /* of the expression's argument. NULL: a number other than 0, because it may be a divisor */
+} ipt__kernel_call;
 
-/* Sets the argument of a program's expression, if it has one. value NULL: sets a number other than 0, because the
- * expression may divide by it. */
-static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
+/* Sets the arguments of a kernel. */
+static cl_int ipt__set_arguments(const ipt_context *context, const ipt__kernel_call *call)
 {
     static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
-    const ipt__kernel_info *const info = &ipt__kernels[program->id];
-    if (program->params.apply < 2)
-        return CL_SUCCESS;
-    return ipt__cl.clSetKernelArg(kernel, info->memories + (cl_uint)info->local + 1,
-                                  ipt__type_bytes(program->params.argument_type), value ? value : some);
+    const ipt__params *const params = &call->program->params;
+    const ipt__kernel_info *const info = &ipt__kernels[call->program->id];
+    const cl_kernel kernel = call->kernel;
+    const ipt__driver *const driver = ipt__calls(context);
+    cl_uint position = 0;
+    cl_int error = driver->clSetKernelArg(kernel, position++, sizeof call->memories[0], &call->memories[0]);
+    while (!error && position < info->memories)
+        error = driver->clSetKernelArg(kernel, position++, sizeof call->memories[1], &call->memories[1]);
+    if (!error && info->local)
+        error = driver->clSetKernelArg(kernel, position++, call->local_bytes, NULL);
+    if (!error && (!call->set || memcmp(call->set, call->arguments, info->arguments_bytes)))
+        error = driver->clSetKernelArg(kernel, position, info->arguments_bytes, call->arguments);
+    if (!error && params->apply >= 2)
+        error = driver->clSetKernelArg(kernel, position + 1, ipt__type_bytes(params->argument_type),
+                                       call->value ? call->value : some);
+    return error;
 }
 
 static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
@@ -5011,7 +5058,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
  * every kernel then moves one element to its own place. */
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
-    cl_mem memories[2];
+    ipt__kernel_call call;
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
     const unsigned char *const each = ipt__argument_bytes_of(info);
     const size_t size = program->params.group_size;
@@ -5022,7 +5069,7 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     cl_uint i;
     cl_mem memory = NULL;
     cl_int error;
-    cl_kernel kernel = ipt__cl.clCreateKernel(program->program, info->name, &error);
+    cl_kernel kernel = ipt__calls(context)->clCreateKernel(program->program, info->name, &error);
     if (error)
         return 0;
     for (i = 0; each[i]; ++i) {
@@ -5031,24 +5078,28 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         memcpy((char *)&arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
     }
-    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
-    memories[0] = memories[1] = memory;
+    memory = ipt__calls(context)->clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
+    memset(&call, 0, sizeof call);
+    call.kernel = kernel;
+    call.program = program;
+    call.memories[0] = call.memories[1] = memory;
+    call.local_bytes = 4096;
+    call.arguments = &arguments;
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
-        error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
-                                            NULL);
+        error = ipt__calls(context)->clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0,
+                                                         IPT__FINISH_BYTES, 0, NULL, NULL);
     if (!error)
-        error = ipt__set_arguments(kernel, info, memories, 4096, &arguments, NULL);
+        error = ipt__set_arguments(context, &call);
     if (!error)
-        error = ipt__set_expression_argument(kernel, program, NULL);
+        error =
+            ipt__calls(context)->clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL);
     if (!error)
-        error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL);
-    if (!error)
-        error = ipt__cl.clFinish(context->queue);
+        error = ipt__calls(context)->clFinish(context->queue);
     IPT_LOCK_RELEASE(&context->queue_lock);
     if (memory)
-        ipt__cl.clReleaseMemObject(memory);
-    ipt__cl.clReleaseKernel(kernel);
+        ipt__calls(context)->clReleaseMemObject(memory);
+    ipt__calls(context)->clReleaseKernel(kernel);
     return !error;
 }
 
@@ -5062,10 +5113,10 @@ static unsigned char *ipt__program_code(ipt_context *context, const ipt__program
     /* A batch's action may take indices or loop lengths from its operands: never run it on made-up operands. */
     if (context->finishes_late && !program->params.operands && !ipt__program_finish(context, program))
         return NULL;
-    if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_DEVICES, sizeof devices, devices, &count))
+    if (ipt__calls(context)->clGetProgramInfo(program->program, CL_PROGRAM_DEVICES, sizeof devices, devices, &count))
         return NULL;
     count /= sizeof *devices;
-    if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL))
+    if (ipt__calls(context)->clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL))
         return NULL;
     for (i = 0; i < count && devices[i] != context->device; ++i)
         ;
@@ -5076,9 +5127,9 @@ static unsigned char *ipt__program_code(ipt_context *context, const ipt__program
     memset(pointers, 0, sizeof pointers);
     pointers[i] = code ? code + before : NULL;
     /* PoCL sets the pointer to NULL if it fails to make the code. */
-    if (code &&
-        (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers, pointers, NULL) ||
-         pointers[i] != code + before)) {
+    if (code && (ipt__calls(context)->clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers,
+                                                       pointers, NULL) ||
+                 pointers[i] != code + before)) {
         ipt__release(&context->allocator, code);
         code = NULL;
     }
@@ -5163,18 +5214,18 @@ static cl_program ipt__program_build(const ipt_context *context, const ipt__prog
     size_t largest = 0;
     cl_kernel kernel = NULL;
     if (!*error)
-        *error = ipt__cl.clBuildProgram(created, 1, &context->device, options, NULL, NULL);
+        *error = ipt__calls(context)->clBuildProgram(created, 1, &context->device, options, NULL, NULL);
     if (!*error)
-        kernel = ipt__cl.clCreateKernel(created, ipt__kernels[program->id].name, error);
+        kernel = ipt__calls(context)->clCreateKernel(created, ipt__kernels[program->id].name, error);
     if (!*error) {
-        *error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
-                                                  &largest, NULL);
-        ipt__cl.clReleaseKernel(kernel);
+        *error = ipt__calls(context)->clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE,
+                                                               sizeof largest, &largest, NULL);
+        ipt__calls(context)->clReleaseKernel(kernel);
     }
     if (!*error && largest < program->params.group_size && !context->limits.nvidia)
         *error = CL_INVALID_WORK_GROUP_SIZE;
     if (*error && created)
-        ipt__cl.clReleaseProgram(created);
+        ipt__calls(context)->clReleaseProgram(created);
     return *error ? NULL : created;
 }
 
@@ -5189,9 +5240,10 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     if (bytes <= IPT__ENTRY_FACTS)
         return 0;
     bytes -= IPT__ENTRY_FACTS;
-    program->program = spirv ? context->from_spirv(context->context, code, bytes, &error)
-                             : ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
-                                                                 (const unsigned char **)&code, NULL, &error);
+    program->program =
+        spirv ? context->from_spirv(context->context, code, bytes, &error)
+              : ipt__calls(context)->clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
+                                                               (const unsigned char **)&code, NULL, &error);
     program->program =
         ipt__program_build(context, program, program->program, bitcode ? "-x spir -spir-std=1.2" : NULL, &error);
     if (error) {
@@ -5296,11 +5348,11 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
     if (at) {
         memmove(code, code + room, at);
         memcpy(code + at, line, room);
-        limited =
-            ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given, NULL, &error);
+        limited = ipt__calls(context)->clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given,
+                                                                 NULL, &error);
         limited = ipt__program_build(context, program, limited, NULL, &error);
         if (limited) {
-            ipt__cl.clReleaseProgram(program->program);
+            ipt__calls(context)->clReleaseProgram(program->program);
             program->program = limited;
         }
     }
@@ -5312,10 +5364,10 @@ static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__prog
 {
     const char *source = program->source;
     cl_int error;
-    program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
+    program->program = ipt__calls(context)->clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
     if (error)
         return ipt__fail_opencl("clCreateProgramWithSource", error);
-    error = ipt__cl.clBuildProgram(program->program, 1, &context->device, program->options, NULL, NULL);
+    error = ipt__calls(context)->clBuildProgram(program->program, 1, &context->device, program->options, NULL, NULL);
     if (error)
         return ipt__fail_build(context, program->program, program->id, error);
     ipt__log(context, "built %s", ipt__kernels[program->id].name);
@@ -5590,29 +5642,34 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
 static int ipt__run_probe(ipt_context *context, const ipt__program *program, void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
-    cl_mem memories[2];
+    ipt__kernel_call call;
     const size_t local = program->params.group_size;
     cl_mem memory = NULL;
     cl_int error;
-    cl_kernel kernel = ipt__cl.clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
+    cl_kernel kernel = ipt__calls(context)->clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
     if (error)
         return 0;
     ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
-    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
-    memories[0] = memories[1] = memory;
+    memory = ipt__calls(context)->clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes,
+                                                 words, &error);
+    memset(&call, 0, sizeof call);
+    call.kernel = kernel;
+    call.program = program;
+    call.memories[0] = call.memories[1] = memory;
+    call.arguments = arguments;
     if (!error)
-        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memories, 0, arguments, NULL);
-    if (!error)
-        error = ipt__set_expression_argument(kernel, program, NULL);
+        error = ipt__set_arguments(context, &call);
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
-        error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+        error = ipt__calls(context)->clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL,
+                                                            NULL);
     if (!error)
-        error = ipt__cl.clEnqueueReadBuffer(context->queue, memory, CL_TRUE, 0, bytes, words, 0, NULL, NULL);
+        error =
+            ipt__calls(context)->clEnqueueReadBuffer(context->queue, memory, CL_TRUE, 0, bytes, words, 0, NULL, NULL);
     IPT_LOCK_RELEASE(&context->queue_lock);
     if (memory)
-        ipt__cl.clReleaseMemObject(memory);
-    ipt__cl.clReleaseKernel(kernel);
+        ipt__calls(context)->clReleaseMemObject(memory);
+    ipt__calls(context)->clReleaseKernel(kernel);
     return !error;
 }
 
@@ -7099,7 +7156,8 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     kernel->kernel = NULL;
     kernel->is_set = 0;
     if (plan->context->context) {
-        kernel->kernel = ipt__cl.clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
+        kernel->kernel =
+            ipt__calls(plan->context)->clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
         if (error) {
             ipt__program_drop(plan->context, kernel->program);
             return ipt__fail_opencl("clCreateKernel", error);
@@ -11794,12 +11852,12 @@ static IPT__RARE ipt_result ipt__out_of_place_get(ipt_plan *plan)
 
 /* Allocating device memory. */
 
-static ipt_result ipt__wait_for(cl_event event)
+static ipt_result ipt__wait_for(const ipt_context *context, cl_event event)
 {
-    cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
+    cl_int status = CL_COMPLETE, error = ipt__calls(context)->clWaitForEvents(1, &event);
     if (error)
         return ipt__fail_opencl("clWaitForEvents", error);
-    error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    error = ipt__calls(context)->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     if (error)
         return ipt__fail_opencl("clGetEventInfo", error);
     return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
@@ -11811,7 +11869,7 @@ static ipt_result ipt__buffer_make(const ipt_context *context, size_t bytes, voi
 {
     const cl_mem_flags flags = CL_MEM_READ_WRITE | (host ? CL_MEM_USE_HOST_PTR : 0);
     cl_int error;
-    const cl_mem made = ipt__cl.clCreateBuffer(context->context, flags, bytes, host, &error);
+    const cl_mem made = ipt__calls(context)->clCreateBuffer(context->context, flags, bytes, host, &error);
     char limit[80] = "";
     if (!error) {
         *buffer = made;
@@ -11839,13 +11897,13 @@ static void ipt__workspace_begin(ipt__workspace *workspace, size_t limit)
 }
 
 /* Releases the memory. OpenCL keeps it alive for running executions. */
-static void ipt__workspace_close(ipt__workspace *workspace)
+static void ipt__workspace_close(const ipt_context *context, ipt__workspace *workspace)
 {
     if (workspace->last)
-        ipt__cl.clReleaseEvent(workspace->last);
+        ipt__calls(context)->clReleaseEvent(workspace->last);
     workspace->last = NULL;
     if (workspace->buffer)
-        ipt__cl.clReleaseMemObject(workspace->buffer);
+        ipt__calls(context)->clReleaseMemObject(workspace->buffer);
     workspace->buffer = NULL;
     workspace->bytes = 0;
 }
@@ -11860,17 +11918,18 @@ static ipt_result ipt__workspace_make(ipt_plan *plan, ipt__workspace *workspace,
     if (result)
         return result;
     IPT_LOCK_ACQUIRE(&plan->context->queue_lock);
-    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, workspace->buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
-                                        &event);
+    error = ipt__calls(plan->context)
+                ->clEnqueueFillBuffer(plan->context->queue, workspace->buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
+                                      &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
-                   : ipt__wait_for(event); /* a late allocation failure shows here */
+                   : ipt__wait_for(plan->context, event); /* a late allocation failure shows here */
     IPT_LOCK_RELEASE(&plan->context->queue_lock);
     if (result == IPT_ERROR_OUT_OF_MEMORY)
         plan->refused = bytes;
     if (event)
-        ipt__cl.clReleaseEvent(event);
+        ipt__calls(plan->context)->clReleaseEvent(event);
     if (result) {
-        ipt__cl.clReleaseMemObject(workspace->buffer);
+        ipt__calls(plan->context)->clReleaseMemObject(workspace->buffer);
         workspace->buffer = NULL;
     }
     return result;
@@ -11889,7 +11948,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     bytes = ipt__max(plan->device->layout.workspace, workspace->bytes);
     if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
         if (workspace->buffer) {
-            ipt__cl.clReleaseMemObject(workspace->buffer);
+            ipt__calls(plan->context)->clReleaseMemObject(workspace->buffer);
             workspace->borrower = NULL; /* the flags of the last borrower are lost */
         }
         workspace->buffer = NULL;
@@ -12501,12 +12560,12 @@ static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 /* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
 static IPT__RARE void ipt__plan_close(ipt_plan *plan)
 {
-    ipt__workspace_close(&plan->own);
+    ipt__workspace_close(plan->context, &plan->own);
     ipt__launches_free(&plan->context->allocator, &plan->device->launches);
     while (plan->device->kernel_count) {
         ipt__plan_kernel *const kernel = &plan->device->kernels[--plan->device->kernel_count];
         if (kernel->kernel)
-            ipt__cl.clReleaseKernel(kernel->kernel);
+            ipt__calls(plan->context)->clReleaseKernel(kernel->kernel);
         ipt__program_drop(plan->context, kernel->program);
     }
     ipt__release(&plan->context->allocator, plan->device->kernels);
@@ -12570,7 +12629,7 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
     if (error)
         return ipt__fail_opencl(call, error);
     if (run->previous)
-        ipt__cl.clReleaseEvent(run->previous);
+        ipt__calls(run->plan->context)->clReleaseEvent(run->previous);
     run->previous = event;
     if (!run->holds) {
         run->wait_count = 1;
@@ -12584,8 +12643,9 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
     cl_event event = NULL;
-    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero,
-                                                     offset, bytes, run->wait_count, run->wait, &event);
+    const cl_int error = ipt__calls(run->plan->context)
+                             ->clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero, offset,
+                                                   bytes, run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
@@ -12593,37 +12653,43 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
-    const cl_mem memories[2] = {launch->given & 1 ? run->buffers[0] : workspace,
-                                launch->given & 2 ? run->buffers[1] : workspace};
     ipt__plan_kernel *const kernel = &run->plan->device->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
+    ipt__kernel_call call;
     cl_event event = NULL;
     cl_int error;
     if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          ipt__real(launch->groups));
-    error = ipt__set_arguments(kernel->kernel, info, memories, launch->bytes, arguments,
-                               kernel->is_set ? &kernel->set : NULL);
+    call.kernel = kernel->kernel;
+    call.program = kernel->program;
+    call.memories[0] = launch->given & 1 ? run->buffers[0] : workspace;
+    call.memories[1] = launch->given & 2 ? run->buffers[1] : workspace;
+    call.local_bytes = launch->bytes;
+    call.arguments = arguments;
+    call.set = kernel->is_set ? &kernel->set : NULL;
+    call.value = run->plan->argument;
+    error = ipt__set_arguments(run->plan->context, &call);
     kernel->is_set = !error;
     kernel->set = *arguments;
-    if (!error)
-        error = ipt__set_expression_argument(kernel->kernel, kernel->program, run->plan->argument);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
-    error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
-                                           run->wait_count, run->wait, &event);
+    error = ipt__calls(run->plan->context)
+                ->clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
+                                         run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
 /* True if the queue itself orders later commands after `event`. */
-static int ipt__queue_follows(cl_command_queue queue, cl_event event)
+static int ipt__queue_follows(const ipt_context *context, cl_command_queue queue, cl_event event)
 {
     cl_command_queue of_event = NULL;
     cl_command_queue_properties properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-    return !ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof of_event, &of_event, NULL) &&
+    return !ipt__calls(context)->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof of_event, &of_event, NULL) &&
            of_event == queue &&
-           !ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) &&
+           !ipt__calls(context)->clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+                                                       NULL) &&
            !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
@@ -12638,16 +12704,17 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&context->cooperative_lock);
     if (context->cooperative_last &&
-        (ipt__cl.clGetEventInfo(context->cooperative_last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                                NULL) ||
+        (ipt__calls(context)->clGetEventInfo(context->cooperative_last, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                             sizeof status, &status, NULL) ||
          status <= CL_COMPLETE)) {
-        ipt__cl.clReleaseEvent(context->cooperative_last);
+        ipt__calls(context)->clReleaseEvent(context->cooperative_last);
         context->cooperative_last = NULL;
     }
-    if (context->cooperative_last && !ipt__queue_follows(run->queue, context->cooperative_last)) {
+    if (context->cooperative_last && !ipt__queue_follows(context, run->queue, context->cooperative_last)) {
         if (run->wait_count > 1) {
             cl_event marker = NULL;
-            const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
+            const cl_int error =
+                ipt__calls(context)->clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
             result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
         }
         both[0] = context->cooperative_last;
@@ -12667,10 +12734,11 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     }
     if (!result) {
         if (context->cooperative_last)
-            ipt__cl.clReleaseEvent(context->cooperative_last);
+            ipt__calls(context)->clReleaseEvent(context->cooperative_last);
         context->cooperative_last = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for the event: wait here */
-            ipt__cl.clWaitForEvents(1, &run->previous);
+        if (ipt__calls(context)->clRetainEvent(
+                run->previous)) { /* later launches cannot wait for the event: wait here */
+            ipt__calls(context)->clWaitForEvents(1, &run->previous);
             context->cooperative_last = NULL;
         }
     }
@@ -12840,12 +12908,16 @@ static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__
     size_t bytes = 0;
     if (!buffer)
         return ipt__fail_null(name);
-    error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
-    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
-    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
-    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    error = ipt__calls(plan_context)->clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
+    error =
+        error ? error : ipt__calls(plan_context)->clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    error = error
+                ? error
+                : ipt__calls(plan_context)->clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+    error =
+        error ? error : ipt__calls(plan_context)->clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
     if (!error && (flags & CL_MEM_USE_HOST_PTR) && plan_context->shares_memory)
-        error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof host, &host, NULL);
+        error = ipt__calls(plan_context)->clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof host, &host, NULL);
     if (error && error != CL_INVALID_MEM_OBJECT)
         return ipt__fail_opencl("clGetMemObjectInfo", error);
     if (error || type != CL_MEM_OBJECT_BUFFER)
@@ -12888,8 +12960,10 @@ static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_q
     cl_uint i;
     if (!queue)
         return ipt__fail_null("queue");
-    error = ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
-    error = error ? error : ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+    error = ipt__calls(plan_context)->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    error = error
+                ? error
+                : ipt__calls(plan_context)->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
     if (error && error != CL_INVALID_COMMAND_QUEUE)
         return ipt__fail_opencl("clGetCommandQueueInfo", error);
     if (error)
@@ -12904,10 +12978,12 @@ static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_q
     for (i = 0; i < num_wait_events; ++i) {
         if (!wait_events[i])
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is NULL", (unsigned)i);
-        error = ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL);
+        error =
+            ipt__calls(plan_context)->clGetEventInfo(wait_events[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL);
         error = error ? error
-                      : ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                               &status, NULL);
+                      : ipt__calls(plan_context)
+                            ->clGetEventInfo(wait_events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                             NULL);
         if (error && error != CL_INVALID_EVENT)
             return ipt__fail_opencl("clGetEventInfo", error);
         if (error)
@@ -12940,17 +13016,19 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     }
     if (run->wait_count && run->plan->context->forgets_failure) {
         cl_command_queue_properties properties = 0;
-        error = ipt__cl.clGetCommandQueueInfo(run->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+        error = ipt__calls(run->plan->context)
+                    ->clGetCommandQueueInfo(run->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
         if (error)
             return ipt__fail_opencl("clGetCommandQueueInfo", error);
         run->holds = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     }
     if (!workspace->last)
         return IPT_SUCCESS;
-    if (!ipt__cl.clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
+    if (!ipt__calls(run->plan->context)
+             ->clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
         status <= CL_COMPLETE) {
         run->plan->device->dirty |= status < 0;
-        ipt__cl.clReleaseEvent(workspace->last);
+        ipt__calls(run->plan->context)->clReleaseEvent(workspace->last);
         workspace->last = NULL;
         return IPT_SUCCESS;
     }
@@ -12961,8 +13039,9 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
         run->wait = events + 1;
         return IPT_SUCCESS;
     }
-    error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->holds ? 1 : run->wait_count,
-                                                run->holds ? events + 1 : run->wait, &events[0]);
+    error = ipt__calls(run->plan->context)
+                ->clEnqueueMarkerWithWaitList(run->queue, run->holds ? 1 : run->wait_count,
+                                              run->holds ? events + 1 : run->wait, &events[0]);
     if (error)
         return ipt__fail_opencl("clEnqueueMarkerWithWaitList", error);
     if (!run->holds) {
@@ -12979,7 +13058,8 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     ipt__workspace *const workspace = plan->workspace;
     cl_event marker = NULL;
     if (!result && !run->commands) {
-        const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
+        const cl_int error = ipt__calls(run->plan->context)
+                                 ->clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
         result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
     }
     if (result && !run->commands)
@@ -12989,17 +13069,18 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
     }
     if (workspace->last)
-        ipt__cl.clReleaseEvent(workspace->last);
+        ipt__calls(run->plan->context)->clReleaseEvent(workspace->last);
     workspace->last = run->previous;
     if (event) {
         *event = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* only one of the two can own the event: wait for it here */
-            ipt__cl.clWaitForEvents(1, &run->previous);
+        if (ipt__calls(run->plan->context)
+                ->clRetainEvent(run->previous)) { /* only one of the two can own the event: wait for it here */
+            ipt__calls(run->plan->context)->clWaitForEvents(1, &run->previous);
             workspace->last = NULL;
         }
     }
     /* Commands of another queue may wait for this run's commands, so flush. The event reports a later failure. */
-    ipt__cl.clFlush(run->queue);
+    ipt__calls(run->plan->context)->clFlush(run->queue);
     return result;
 }
 
@@ -13016,7 +13097,7 @@ static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, const
         result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
-        ipt__cl.clReleaseEvent(joined[0]);
+        ipt__calls(plan->context)->clReleaseEvent(joined[0]);
     return result;
 }
 
@@ -13040,13 +13121,13 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call
             result = ipt__fail_incomplete("some commands were enqueued, so the destination's content is undefined");
         /* These kernels use no workspace, so they do not replace the plan's last event. */
         if (!result)
-            ipt__cl.clFlush(call->queue);
+            ipt__calls(plan->context)->clFlush(call->queue);
     }
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (event)
         *event = run.previous;
     else if (run.previous)
-        ipt__cl.clReleaseEvent(run.previous);
+        ipt__calls(plan->context)->clReleaseEvent(run.previous);
     return result;
 }
 
@@ -13089,25 +13170,27 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
 }
 
 /* The byte where a buffer's batch begins in its memory object, or in the parent of a sub-buffer. */
-static ipt_result ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory, size_t *begin)
+static ipt_result ipt__memory_range(const ipt_context *context, cl_mem buffer, size_t offset, cl_mem *memory,
+                                    size_t *begin)
 {
     size_t origin = 0;
     cl_mem parent = NULL;
-    cl_int error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+    cl_int error =
+        ipt__calls(context)->clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
     if (!error && parent)
-        error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
+        error = ipt__calls(context)->clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
     *memory = parent ? parent : buffer;
     *begin = offset + origin;
     return error ? ipt__fail_opencl("clGetMemObjectInfo", error) : IPT_SUCCESS;
 }
 
-static ipt_result ipt__check_apart(const ipt__operand *from, const ipt__operand *to)
+static ipt_result ipt__check_apart(const ipt_context *context, const ipt__operand *from, const ipt__operand *to)
 {
     cl_mem source_memory, destination_memory;
     size_t source_begin, destination_begin;
-    ipt_result result = ipt__memory_range(from->buffer, from->offset, &source_memory, &source_begin);
+    ipt_result result = ipt__memory_range(context, from->buffer, from->offset, &source_memory, &source_begin);
     if (!result)
-        result = ipt__memory_range(to->buffer, to->offset, &destination_memory, &destination_begin);
+        result = ipt__memory_range(context, to->buffer, to->offset, &destination_memory, &destination_begin);
     if (result)
         return result;
     if (source_memory == destination_memory && source_begin < destination_begin + to->bytes &&
@@ -13138,7 +13221,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result)
         result = ipt__check_operand(plan, &to, ipt__result_span(&plan->problem), &call.address);
     if (!result)
-        result = ipt__check_apart(&from, &to);
+        result = ipt__check_apart(plan->context, &from, &to);
     return result ? result : plan->kind->enqueue(plan, &call, 1, event);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -13496,20 +13579,22 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
     const cl_command_queue queue = plan->context->queue;
     cl_ulong begin = 0, end = 0;
     cl_event before = NULL, after = NULL;
-    cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &before);
+    cl_int error = ipt__calls(plan->context)->clEnqueueMarkerWithWaitList(queue, 0, NULL, &before);
     ipt_result result = error ? ipt__fail_opencl("clEnqueueMarkerWithWaitList", error)
                               : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &after);
     if (!result)
-        result = ipt__wait_for(after);
+        result = ipt__wait_for(plan->context, after);
     if (!result &&
-        (ipt__cl.clGetEventProfilingInfo(before, CL_PROFILING_COMMAND_END, sizeof begin, &begin, NULL) ||
-         ipt__cl.clGetEventProfilingInfo(after, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) || end < begin))
+        (ipt__calls(plan->context)
+             ->clGetEventProfilingInfo(before, CL_PROFILING_COMMAND_END, sizeof begin, &begin, NULL) ||
+         ipt__calls(plan->context)->clGetEventProfilingInfo(after, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) ||
+         end < begin))
         begin = end = 0;
     *nanoseconds = end - begin;
     if (before)
-        ipt__cl.clReleaseEvent(before);
+        ipt__calls(plan->context)->clReleaseEvent(before);
     if (after)
-        ipt__cl.clReleaseEvent(after);
+        ipt__calls(plan->context)->clReleaseEvent(after);
     return result;
 }
 
@@ -13595,7 +13680,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
             }
         }
     if (!desc->measure_buffer)
-        ipt__cl.clReleaseMemObject(buffer);
+        ipt__calls(plan->context)->clReleaseMemObject(buffer);
     plan->workspace = chosen;
     plan->device->layout = best;
 #ifndef IPT_NO_WISDOM
@@ -13624,13 +13709,14 @@ static IPT__RARE void ipt__host_give_back(ipt__host *host)
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
         if (share->ring.buffer)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->ring.buffer, share->ring.memory, 0, NULL, NULL);
+            ipt__calls(share->context)
+                ->clEnqueueUnmapMemObject(share->queues[0], share->ring.buffer, share->ring.memory, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
-            ipt__cl.clReleaseCommandQueue(share->queues[i]);
+            ipt__calls(share->context)->clReleaseCommandQueue(share->queues[i]);
         if (share->ring.buffer)
-            ipt__cl.clReleaseMemObject(share->ring.buffer);
+            ipt__calls(share->context)->clReleaseMemObject(share->ring.buffer);
         if (share->buffer)
-            ipt__cl.clReleaseMemObject(share->buffer);
+            ipt__calls(share->context)->clReleaseMemObject(share->buffer);
         share->ring.buffer = share->buffer = NULL;
         share->queue_count = share->borrows_queue = 0;
     }
@@ -13693,9 +13779,9 @@ static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
         ipt__host_close(plan);
     }
 #endif
-    ipt__workspace_close(&plan->own);
+    ipt__workspace_close(plan->context, &plan->own);
     for (i = 0; plan->split && plan->split->workspaces && i < plan->split->count; ++i)
-        ipt__workspace_close(&plan->split->workspaces[i]);
+        ipt__workspace_close(plan->context, &plan->split->workspaces[i]);
 }
 
 /* Releases the part of a plan that runs stages. */
@@ -14173,6 +14259,7 @@ static ipt__rect ipt__rect_of(size_t offset, size_t rows, size_t row_bytes, size
 
 /* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
 typedef struct ipt__way {
+    const ipt_context *context;
     cl_command_queue queue;
     cl_mem buffer;
     size_t device; /* bytes into the buffer */
@@ -14201,10 +14288,12 @@ static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect,
     if (!dense && pieces == 1) {
         const size_t device_origin[3] = {way->device, 0, 0}, host_origin[3] = {0, 0, 0},
                      region[3] = {rect->row_bytes, rect->rows, 1};
-        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
-                                                           pitch, 0, rect->pitch, 0, host, wait_count, wait, event)
-                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
-                                                            pitch, 0, rect->pitch, 0, host, wait_count, wait, event);
+        error = download ? ipt__calls(way->context)
+                               ->clEnqueueReadBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                         pitch, 0, rect->pitch, 0, host, wait_count, wait, event)
+                         : ipt__calls(way->context)
+                               ->clEnqueueWriteBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                          pitch, 0, rect->pitch, 0, host, wait_count, wait, event);
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
     }
@@ -14213,12 +14302,14 @@ static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect,
         const cl_uint waits = last ? 1 : wait_count;
         const cl_event *const list = last ? &last : wait;
         cl_event next = NULL, *const its = event ? &next : NULL;
-        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
-                                                       waits, list, its)
-                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
-                                                        waits, list, its);
+        error = download ? ipt__calls(way->context)
+                               ->clEnqueueReadBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                     waits, list, its)
+                         : ipt__calls(way->context)
+                               ->clEnqueueWriteBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                      waits, list, its);
         if (last)
-            ipt__cl.clReleaseEvent(last);
+            ipt__calls(way->context)->clReleaseEvent(last);
         last = next;
     }
     if (event)
@@ -14265,6 +14356,7 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
     size_t repeats = 1;
     ipt__way way;
     ipt_result result = IPT_SUCCESS;
+    way.context = plan->context;
     way.queue = plan->context->queue;
     way.buffer = buffer;
     way.device = 0;
@@ -14335,10 +14427,10 @@ static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_by
 
 /* ---- areas of parts and their transfers ---- */
 
-static void ipt__host_forget(cl_event *event)
+static void ipt__host_forget(const ipt_context *context, cl_event *event)
 {
     if (*event)
-        ipt__cl.clReleaseEvent(*event);
+        ipt__calls(context)->clReleaseEvent(*event);
     *event = NULL;
 }
 
@@ -14373,6 +14465,7 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     ipt__way way;
     cl_event last = NULL;
     int i;
+    way.context = part->share->context;
     way.queue = part->queue;
     way.buffer = part->share->buffer;
     way.device = part->device;
@@ -14384,14 +14477,14 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
         cl_event next = NULL;
         const ipt_result result = ipt__rect_transfer(&way, rect, last ? 1 : wait_count, last ? &last : wait, &next);
         if (last)
-            ipt__cl.clReleaseEvent(last);
+            ipt__calls(part->share->context)->clReleaseEvent(last);
         if (result)
             return result;
         last = next;
         way.device += rect->rows * rect->row_bytes;
     }
     *event = last;
-    ipt__cl.clFlush(part->queue);
+    ipt__calls(part->share->context)->clFlush(part->queue);
     return IPT_SUCCESS;
 }
 
@@ -14448,9 +14541,9 @@ static void ipt__host_lane_wait(ipt__host_lane *lane, int slot)
     ipt_result result;
     if (!lane->busy[slot])
         return;
-    result = ipt__wait_for(lane->busy[slot]);
+    result = ipt__wait_for(lane->part->share->context, lane->busy[slot]);
     lane->result = lane->result ? lane->result : result;
-    ipt__host_forget(&lane->busy[slot]);
+    ipt__host_forget(lane->part->share->context, &lane->busy[slot]);
 }
 
 /* Enqueues the transfer of piece `index` between a slot and the device. */
@@ -14461,14 +14554,16 @@ static void ipt__host_lane_enqueue(ipt__host_lane *lane, size_t index, int slot)
     char *const memory = ipt__host_lane_slot(lane, slot);
     const size_t begin = index * IPT__HOST_SLOT_BYTES, device = lane->part->device + begin,
                  bytes = ipt__min(IPT__HOST_SLOT_BYTES, lane->bytes - begin);
-    const cl_int error = lane->download ? ipt__cl.clEnqueueReadBuffer(queue, share->buffer, CL_FALSE, device, bytes,
-                                                                      memory, 0, NULL, &lane->busy[slot])
-                                        : ipt__cl.clEnqueueWriteBuffer(queue, share->buffer, CL_FALSE, device, bytes,
-                                                                       memory, 0, NULL, &lane->busy[slot]);
+    const cl_int error = lane->download ? ipt__calls(share->context)
+                                              ->clEnqueueReadBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                    memory, 0, NULL, &lane->busy[slot])
+                                        : ipt__calls(share->context)
+                                              ->clEnqueueWriteBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                     memory, 0, NULL, &lane->busy[slot]);
     if (error)
         lane->result = ipt__fail_opencl(lane->download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error);
     else
-        ipt__cl.clFlush(queue);
+        ipt__calls(share->context)->clFlush(queue);
 }
 
 /* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
@@ -14535,12 +14630,12 @@ static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *p
         cl_int error;
         cl_uint i;
         for (i = 0; i < wait_count && !result; ++i)
-            result = ipt__wait_for(wait[i]);
+            result = ipt__wait_for(part->share->context, wait[i]);
         if (!result)
             result = ipt__host_staged(part, run->data, download);
         if (result)
             return result;
-        error = ipt__cl.clEnqueueMarkerWithWaitList(part->queue, 0, NULL, event);
+        error = ipt__calls(part->share->context)->clEnqueueMarkerWithWaitList(part->queue, 0, NULL, event);
         return error ? ipt__fail_opencl("clEnqueueMarkerWithWaitList", error) : IPT_SUCCESS;
     }
 #endif
@@ -14560,20 +14655,20 @@ static IPT__RARE void ipt__host_finish(const ipt__host *host)
     size_t s, i;
     for (s = 0; s < host->share_count; ++s)
         for (i = 0; i < (size_t)host->shares[s].queue_count; ++i)
-            ipt__cl.clFinish(host->shares[s].queues[i]);
+            ipt__calls(host->shares[s].context)->clFinish(host->shares[s].queues[i]);
     for (i = 0; i < host->part_count; ++i) {
-        ipt__host_forget(&host->parts[i].uploaded);
-        ipt__host_forget(&host->parts[i].transposed);
-        ipt__host_forget(&host->parts[i].downloaded);
+        ipt__host_forget(host->parts[i].share->context, &host->parts[i].uploaded);
+        ipt__host_forget(host->parts[i].share->context, &host->parts[i].transposed);
+        ipt__host_forget(host->parts[i].share->context, &host->parts[i].downloaded);
     }
     for (i = 0; i < host->command_count; ++i)
-        ipt__host_forget(&host->commands[i].event);
+        ipt__host_forget(host->shares[0].context, &host->commands[i].event);
 }
 
 /* Waits for a transfer of a part and reports progress. */
 static ipt_result ipt__host_await(ipt__host_run *run, ipt__host_part *part, int download)
 {
-    const ipt_result result = ipt__wait_for(download ? part->downloaded : part->uploaded);
+    const ipt_result result = ipt__wait_for(part->share->context, download ? part->downloaded : part->uploaded);
     if (!result)
         ipt__host_progress(run, ipt__area_bytes(&part->up));
     return result;
@@ -14603,7 +14698,7 @@ static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
     for (; awaited < host->part_count && !result && !run->cancelled; ++awaited)
         result = ipt__host_await(run, &host->parts[awaited], 0);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i)
-        result = ipt__wait_for(host->parts[i].transposed);
+        result = ipt__wait_for(host->parts[i].share->context, host->parts[i].transposed);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
         for (; begun < ipt__min(host->part_count, i + IPT__HOST_AHEAD) && !result; ++begun) {
             run->written = 1;
@@ -14618,10 +14713,11 @@ static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
 }
 
 /* Fails if an event has failed: some implementations wait forever for such an event. */
-static ipt_result ipt__host_unfailed(cl_event event)
+static ipt_result ipt__host_unfailed(const ipt_context *context, cl_event event)
 {
     cl_int status = CL_COMPLETE;
-    const cl_int error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    const cl_int error =
+        ipt__calls(context)->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     if (error)
         return ipt__fail_opencl("clGetEventInfo", error);
     return status < 0 ? ipt__fail_opencl("a transfer or a transposition that was to be waited for", status)
@@ -14640,7 +14736,7 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
         if (!result && i > 0 && i <= host->part_count) {
             /* A part of a cut matrix is downloaded to the place from which the previous part was uploaded. */
             const cl_event wait[2] = {host->parts[i - 1].transposed, i > 1 ? host->parts[i - 2].uploaded : NULL};
-            result = ipt__host_unfailed(host->parts[i - 1].transposed);
+            result = ipt__host_unfailed(host->parts[i - 1].share->context, host->parts[i - 1].transposed);
             if (result)
                 break;
             run->written = 1;
@@ -14781,15 +14877,15 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         result = ipt__host_await(run, &host->parts[awaited], 0);
     /* The workspace's last event orders all launches, but does not report that an earlier one failed. */
     for (awaited = 0; awaited < ups && launches[awaited].count && !result && !run->cancelled; ++awaited)
-        result = ipt__wait_for(host->parts[awaited].transposed);
+        result = ipt__wait_for(share->context, host->parts[awaited].transposed);
     if (!result && !run->cancelled)
         result = ipt__host_enqueue(plan, share->queues[0], share->buffer, &launches[ups], NULL, &middle);
     if (!result && !run->cancelled) /* the host's matrix is unchanged until here */
-        result = ipt__wait_for(middle);
+        result = ipt__wait_for(share->context, middle);
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
-        ipt__host_forget(&part->transposed);
+        ipt__host_forget(share->context, &part->transposed);
         part->device = plan->problem.matrix_bytes / after * begin;
         part->up = part->down = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / after * (stop - begin), 0);
         if (launches[ups + 1 + i].count)
@@ -14805,7 +14901,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         run->cancelled = 0; /* too late to cancel */
     }
     ipt__host_finish(host);
-    ipt__host_forget(&middle);
+    ipt__host_forget(share->context, &middle);
     return result;
 }
 
@@ -14872,17 +14968,17 @@ static const char *ipt__pinned_make(const ipt_context *context, cl_command_queue
                                     cl_int *error)
 {
     const size_t bytes = pinned->bytes;
-    pinned->buffer =
-        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, error);
+    pinned->buffer = ipt__calls(context)->clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                                         bytes, NULL, error);
     if (*error) {
         pinned->buffer = NULL;
         return "clCreateBuffer";
     }
-    pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                                        bytes, 0, NULL, NULL, error);
+    pinned->memory = (char *)ipt__calls(context)->clEnqueueMapBuffer(
+        queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, error);
     if (!*error)
         return NULL;
-    ipt__cl.clReleaseMemObject(pinned->buffer);
+    ipt__calls(context)->clReleaseMemObject(pinned->buffer);
     pinned->buffer = NULL;
     return "clEnqueueMapBuffer";
 }
@@ -14964,7 +15060,7 @@ static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue 
         share->queue_count = share->borrows_queue = 1;
         return IPT_SUCCESS;
     }
-    *queue = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+    *queue = ipt__calls(context)->clCreateCommandQueue(context->context, context->device, 0, &error);
     if (error)
         return ipt__fail_opencl("clCreateCommandQueue", error);
     ++share->queue_count;
@@ -16491,7 +16587,7 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt__cut_rest_places(&run->plan->cut->sizes, &part.up, &after);
     result = ipt__host_begin(run, &part);
     if (!result)
-        result = ipt__wait_for(part.transposed);
+        result = ipt__wait_for(part.share->context, part.transposed);
     if (!result) {
         part.down = ipt__area_of(0, 1, run->plan->cut->sizes.rest_bytes, 0);
         below.data = kept;
@@ -16499,11 +16595,11 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
         result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
     }
     if (!result)
-        result = ipt__wait_for(part.downloaded);
-    ipt__cl.clFinish(part.queue);
-    ipt__host_forget(&part.uploaded);
-    ipt__host_forget(&part.transposed);
-    ipt__host_forget(&part.downloaded);
+        result = ipt__wait_for(part.share->context, part.downloaded);
+    ipt__calls(run->plan->context)->clFinish(part.queue);
+    ipt__host_forget(part.share->context, &part.uploaded);
+    ipt__host_forget(part.share->context, &part.transposed);
+    ipt__host_forget(part.share->context, &part.downloaded);
     if (!result)
         ipt__host_progress(run, 2 * run->plan->cut->sizes.rest_bytes);
     return result;
@@ -16529,7 +16625,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
         const size_t after = command->after[i];
         if (i == ipt__command_queue(command) || after <= ended) /* in-order queues order their own commands */
             continue;
-        result = ipt__host_unfailed(host->commands[after - 1].event);
+        result = ipt__host_unfailed(share->context, host->commands[after - 1].event);
         if (result)
             return result;
         wait[count++] = host->commands[after - 1].event;
@@ -16540,10 +16636,11 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
     part.device = command->device;
     if (command->kind == IPT__COMMAND_COPY) {
         const cl_int error =
-            ipt__cl.clEnqueueCopyBuffer(part.queue, share->buffer, share->buffer, command->rect.offset, command->device,
-                                        command->rect.row_bytes, count, count ? wait : NULL, &command->event);
+            ipt__calls(run->plan->context)
+                ->clEnqueueCopyBuffer(part.queue, share->buffer, share->buffer, command->rect.offset, command->device,
+                                      command->rect.row_bytes, count, count ? wait : NULL, &command->event);
         if (!error)
-            ipt__cl.clFlush(part.queue);
+            ipt__calls(run->plan->context)->clFlush(part.queue);
         return error ? ipt__fail_opencl("clEnqueueCopyBuffer", error) : IPT_SUCCESS;
     }
     part.up = part.down =
@@ -16572,7 +16669,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
         ahead = run->written ? (size_t)IPT__BLOCK_AHEAD : (size_t)IPT__HOST_AHEAD;
         for (; ended + ahead <= i && ended < host->command_count && !result && !run->cancelled; ++ended) {
             const ipt__command *const command = &host->commands[ended];
-            result = ipt__wait_for(command->event);
+            result = ipt__wait_for(run->plan->context, command->event);
             if (!result && ipt__command_bytes(command))
                 ipt__host_progress(run, ipt__command_bytes(command));
         }
@@ -16641,7 +16738,7 @@ static IPT__RARE size_t ipt__device_limit(const ipt_context *context, const ipt_
     if (desc->max_device_memory)
         return desc->max_device_memory;
     if ((context->shares_memory && whole) || !context->device ||
-        ipt__cl.clGetDeviceInfo(context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
+        ipt__calls(context)->clGetDeviceInfo(context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
     return ipt__size_of(bytes);
 }
@@ -16787,21 +16884,23 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     ipt__host_progress(run, 0);
     result = run->cancelled ? IPT_SUCCESS : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);
     if (!run->cancelled && (!result || result == IPT_ERROR_INCOMPLETE)) {
-        const ipt_result waited = event ? ipt__wait_for(event) : IPT_SUCCESS;
+        const ipt_result waited = event ? ipt__wait_for(plan->context, event) : IPT_SUCCESS;
         run->written = 1;
         if (!result)
             result = waited;
         mapped = result ? NULL
-                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->problem.span_bytes,
-                                                     0, NULL, NULL, &error);
+                        : ipt__calls(run->plan->context)
+                              ->clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->problem.span_bytes, 0,
+                                                   NULL, NULL, &error);
         if (!result && error)
             result = ipt__fail_opencl("clEnqueueMapBuffer", error);
         if (!result) {
-            error = ipt__cl.clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
+            error = ipt__calls(run->plan->context)->clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
             if (error)
                 result = ipt__fail_opencl("clEnqueueUnmapMemObject", error);
         }
-        error = ipt__cl.clFinish(queue); /* even after a failure: the memory returns to the caller */
+        error = ipt__calls(run->plan->context)
+                    ->clFinish(queue); /* even after a failure: the memory returns to the caller */
         if (!result && error)
             result = ipt__fail_opencl("clFinish", error);
         if (!result)
@@ -16809,8 +16908,8 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
         run->cancelled = 0; /* too late to cancel */
     }
     if (event)
-        ipt__cl.clReleaseEvent(event);
-    ipt__cl.clReleaseMemObject(buffer);
+        ipt__calls(run->plan->context)->clReleaseEvent(event);
+    ipt__calls(run->plan->context)->clReleaseMemObject(buffer);
     return result;
 }
 
@@ -16836,7 +16935,8 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     if (!result && !run->cancelled)
         result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
     if (!result && !run->cancelled)
-        result = event ? ipt__wait_for(event) : ipt__fail(IPT_ERROR_OPENCL, "the execution has no event to wait for");
+        result = event ? ipt__wait_for(plan->context, event)
+                       : ipt__fail(IPT_ERROR_OPENCL, "the execution has no event to wait for");
     else if (result == IPT_ERROR_INCOMPLETE)
         result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is intact */
     if (!result && !run->cancelled) {
@@ -16847,8 +16947,8 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
         run->cancelled = 0; /* too late to cancel */
     }
     if (event)
-        ipt__cl.clReleaseEvent(event);
-    ipt__cl.clReleaseMemObject(buffer);
+        ipt__calls(run->plan->context)->clReleaseEvent(event);
+    ipt__calls(run->plan->context)->clReleaseMemObject(buffer);
     return result;
 }
 
@@ -18961,7 +19061,7 @@ static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_
     if (!next)
         return result;
     if (*last)
-        ipt__cl.clReleaseEvent(*last);
+        ipt__calls(pass->context)->clReleaseEvent(*last);
     *last = next;
     call->wait_count = 1;
     call->wait = last;
@@ -18992,7 +19092,7 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
     if (event)
         *event = last;
     else if (last)
-        ipt__cl.clReleaseEvent(last);
+        ipt__calls(plan->context)->clReleaseEvent(last);
     return result;
 }
 
@@ -19724,44 +19824,45 @@ typedef struct ipt__host_job {
     ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
     void *plan, *data;
     ipt_host_options options;
-    cl_event event; /* NULL: not requested */
+    ipt__driver_id driver; /* of the event, which may outlive the plan and its context */
+    cl_event event;        /* NULL: not requested */
     ipt_allocator allocator;
 } ipt__host_job;
 
 /* Completes and releases a user event. Some drivers hang in clReleaseContext when a user event is released before it
  * has a status. So a failed clSetUserEventStatus is repeated once. */
-static void ipt__host_event_end(cl_event event, ipt_result result)
+static void ipt__host_event_end(ipt__driver_id driver, cl_event event, ipt_result result)
 {
     const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
-    if (ipt__cl.clSetUserEventStatus(event, status))
-        ipt__cl.clSetUserEventStatus(event, status);
-    ipt__cl.clReleaseEvent(event);
+    if (ipt__driver_of(driver)->clSetUserEventStatus(event, status))
+        ipt__driver_of(driver)->clSetUserEventStatus(event, status);
+    ipt__driver_of(driver)->clReleaseEvent(event);
 }
 
 /* Makes the user event of an execution, with one reference for its thread and one for the caller. */
 static ipt_result ipt__host_event_begin(ipt_context *context, cl_event *event)
 {
     cl_int error;
-    *event = ipt__cl.clCreateUserEvent(context->context, &error);
+    *event = ipt__calls(context)->clCreateUserEvent(context->context, &error);
     if (error) {
         *event = NULL;
         return ipt__fail_opencl("clCreateUserEvent", error);
     }
-    error = ipt__cl.clRetainEvent(*event);
+    error = ipt__calls(context)->clRetainEvent(*event);
     if (!error)
         return IPT_SUCCESS;
-    ipt__host_event_end(*event, IPT_ERROR_OPENCL);
+    ipt__host_event_end(context->driver, *event, IPT_ERROR_OPENCL);
     *event = NULL;
     return ipt__fail_opencl("clRetainEvent", error);
 }
 
 /* Ends the event of an execution that has not begun. event and *event may be NULL. */
-static void ipt__host_event_cancel(cl_event *event, ipt_result result)
+static void ipt__host_event_cancel(const ipt_context *context, cl_event *event, ipt_result result)
 {
     if (!event || !*event)
         return;
-    ipt__host_event_end(*event, result);
-    ipt__cl.clReleaseEvent(*event);
+    ipt__host_event_end(context->driver, *event, result);
+    ipt__calls(context)->clReleaseEvent(*event);
     *event = NULL;
 }
 
@@ -19774,7 +19875,7 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     if (job.options.finished)
         job.options.finished(result, job.options.user);
     if (job.event)
-        ipt__host_event_end(job.event, result);
+        ipt__host_event_end(job.driver, job.event, result);
     return IPT__THREAD_RETURN;
 }
 
@@ -19788,6 +19889,7 @@ static ipt_result ipt__host_job_start(ipt_context *context, const ipt__host_job 
         return IPT_ERROR_OUT_OF_MEMORY;
     *job = *given;
     job->allocator = context->allocator;
+    job->driver = context->driver;
     if (event)
         result = ipt__host_event_begin(context, event);
     job->event = event ? *event : NULL;
@@ -19797,7 +19899,7 @@ static ipt_result ipt__host_job_start(ipt_context *context, const ipt__host_job 
         IPT__THREAD_DETACH(thread);
         return IPT_SUCCESS;
     }
-    ipt__host_event_cancel(event, result);
+    ipt__host_event_cancel(context, event, result);
     ipt__release(&context->allocator, job);
     return result;
 }
@@ -20937,7 +21039,8 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     }
     if (result || !batch->context->context)
         return result;
-    batch->kernel = ipt__cl.clCreateKernel(batch->program->program, ipt__kernels[IPT__KERNEL_elements].name, &error);
+    batch->kernel = ipt__calls(batch->context)
+                        ->clCreateKernel(batch->program->program, ipt__kernels[IPT__KERNEL_elements].name, &error);
     return error ? ipt__fail_opencl("clCreateKernel", error) : IPT_SUCCESS;
 }
 
@@ -20966,7 +21069,7 @@ static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
 static void ipt__batch_drop(ipt_batch *batch)
 {
     if (batch->kernel)
-        ipt__cl.clReleaseKernel(batch->kernel);
+        ipt__calls(batch->context)->clReleaseKernel(batch->kernel);
     ipt__program_drop(batch->context, batch->program);
     batch->kernel = NULL;
     batch->program = NULL;
@@ -21082,7 +21185,7 @@ static ipt_result ipt__batch_check_buffers(const ipt_batch *batch, const ipt_bat
         ipt_result result = ipt__check_buffer(batch->context, &checked, NULL);
         bytes[i] = checked.bytes;
         if (!result)
-            result = ipt__memory_range(checked.buffer, checked.offset, &memory[i], &begin[i]);
+            result = ipt__memory_range(batch->context, checked.buffer, checked.offset, &memory[i], &begin[i]);
         if (result)
             return result;
         for (j = 0; j < i; ++j)
@@ -21138,11 +21241,13 @@ static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
             bases[i] = launch->buffers[i].byte_offset / batch->problem.operands[i].type_bytes;
             strides[i] = launch->strides[i];
         }
-        error = ipt__cl.clSetKernelArg(batch->kernel, i, sizeof memory, &memory);
+        error = ipt__calls(batch->context)->clSetKernelArg(batch->kernel, i, sizeof memory, &memory);
     }
     memcpy((char *)&arguments + offsetof(ipt__elements_arguments, base0), bases, sizeof bases);
     memcpy((char *)&arguments + offsetof(ipt__elements_arguments, stride0), strides, sizeof strides);
-    return error ? error : ipt__cl.clSetKernelArg(batch->kernel, IPT_MAX_OPERANDS, sizeof arguments, &arguments);
+    return error ? error
+                 : ipt__calls(batch->context)
+                       ->clSetKernelArg(batch->kernel, IPT_MAX_OPERANDS, sizeof arguments, &arguments);
 }
 
 static ipt_result ipt__batch_enqueue(ipt_batch *batch, cl_command_queue queue, const ipt__batch_launch *launch,
@@ -21154,12 +21259,13 @@ static ipt_result ipt__batch_enqueue(ipt_batch *batch, cl_command_queue queue, c
     IPT_LOCK_ACQUIRE(&batch->lock);
     error = ipt__batch_set(batch, launch);
     if (!error)
-        error = ipt__cl.clEnqueueNDRangeKernel(queue, batch->kernel, 1, NULL, &global_size, &local_size,
-                                               num_wait_events, wait_events, event);
+        error = ipt__calls(batch->context)
+                    ->clEnqueueNDRangeKernel(queue, batch->kernel, 1, NULL, &global_size, &local_size, num_wait_events,
+                                             wait_events, event);
     IPT_LOCK_RELEASE(&batch->lock);
     if (error)
         return ipt__fail_opencl("clEnqueueNDRangeKernel", error);
-    ipt__cl.clFlush(queue); /* the event reports a later failure */
+    ipt__calls(batch->context)->clFlush(queue); /* the event reports a later failure */
     return IPT_SUCCESS;
 }
 
@@ -21232,14 +21338,15 @@ static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
             if (result)
                 return result;
         }
-        error = ipt__cl.clEnqueueCopyBuffer(batch->context->queue, back ? trial->originals[i] : its,
-                                            back ? its : trial->originals[i], back ? 0 : offset, back ? offset : 0,
-                                            bytes, 0, NULL, NULL);
+        error = ipt__calls(trial->batch->context)
+                    ->clEnqueueCopyBuffer(batch->context->queue, back ? trial->originals[i] : its,
+                                          back ? its : trial->originals[i], back ? 0 : offset, back ? offset : 0, bytes,
+                                          0, NULL, NULL);
         if (error)
             return ipt__fail_opencl("clEnqueueCopyBuffer", error);
     }
     IPT_LOCK_ACQUIRE(&batch->context->queue_lock);
-    finished = ipt__cl.clFinish(batch->context->queue);
+    finished = ipt__calls(trial->batch->context)->clFinish(batch->context->queue);
     IPT_LOCK_RELEASE(&batch->context->queue_lock);
     return finished ? ipt__fail_opencl("clFinish", finished) : IPT_SUCCESS;
 }
@@ -21259,15 +21366,17 @@ static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *n
         result = ipt__batch_copy_originals(trial, 1);
         result = result ? result : ipt__batch_enqueue(batch, batch->context->queue, &launch, 0, NULL, &event);
         IPT_LOCK_ACQUIRE(&batch->context->queue_lock);
-        result = result ? result : ipt__wait_for(event);
+        result = result ? result : ipt__wait_for(trial->batch->context, event);
         IPT_LOCK_RELEASE(&batch->context->queue_lock);
         if (!result &&
-            !ipt__cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) &&
-            !ipt__cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) && end > begin &&
-            (!*nanoseconds || end - begin < *nanoseconds))
+            !ipt__calls(trial->batch->context)
+                 ->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) &&
+            !ipt__calls(trial->batch->context)
+                 ->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) &&
+            end > begin && (!*nanoseconds || end - begin < *nanoseconds))
             *nanoseconds = end - begin;
         if (event)
-            ipt__cl.clReleaseEvent(event);
+            ipt__calls(trial->batch->context)->clReleaseEvent(event);
     }
     return result;
 }
@@ -21317,7 +21426,7 @@ static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ip
     result = ipt__batch_measure_models(&trial, desc);
     for (i = 0; i < IPT_MAX_OPERANDS; ++i)
         if (trial.originals[i])
-            ipt__cl.clReleaseMemObject(trial.originals[i]);
+            ipt__calls(batch->context)->clReleaseMemObject(trial.originals[i]);
     return result;
 }
 
@@ -21474,6 +21583,7 @@ static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot
 {
     ipt__way way;
     int r;
+    way.context = run->batch->context;
     way.queue = slot->queue;
     way.buffer = slot->buffers[i].buffer;
     way.device = 0;
@@ -21486,7 +21596,7 @@ static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot
         if (result)
             return result;
         if (slot->done)
-            ipt__cl.clReleaseEvent(slot->done);
+            ipt__calls(run->batch->context)->clReleaseEvent(slot->done);
         slot->done = event; /* the queue is in order */
         way.device += area->rects[r].rows * area->rects[r].row_bytes;
     }
@@ -21519,12 +21629,12 @@ static ipt_result ipt__batch_enqueue_chunk(ipt__batch_run *run, ipt__batch_slot 
     if (result)
         return result;
     if (slot->done)
-        ipt__cl.clReleaseEvent(slot->done);
+        ipt__calls(run->batch->context)->clReleaseEvent(slot->done);
     slot->done = event;
     for (i = 0; i < problem->operand_count && !result; ++i)
         if (problem->operands[i].given.access & IPT_WRITE)
             result = ipt__batch_transfer(run, slot, i, &areas[i], 1);
-    ipt__cl.clFlush(slot->queue);
+    ipt__calls(run->batch->context)->clFlush(slot->queue);
     return result;
 }
 
@@ -21534,8 +21644,8 @@ static ipt_result ipt__batch_wait(ipt__batch_run *run, ipt__batch_slot *slot)
     ipt_result result;
     if (!slot->done)
         return IPT_SUCCESS;
-    result = ipt__wait_for(slot->done);
-    ipt__cl.clReleaseEvent(slot->done);
+    result = ipt__wait_for(run->batch->context, slot->done);
+    ipt__calls(run->batch->context)->clReleaseEvent(slot->done);
     slot->done = NULL;
     run->done += slot->bytes;
     if (!result && !run->cancelled && run->options->progress &&
@@ -21551,9 +21661,9 @@ static void ipt__batch_close(ipt__batch_run *run)
         ipt__batch_slot *const slot = &run->ring[s];
         for (i = 0; i < IPT_MAX_OPERANDS; ++i)
             if (slot->buffers[i].buffer)
-                ipt__cl.clReleaseMemObject(slot->buffers[i].buffer);
+                ipt__calls(run->batch->context)->clReleaseMemObject(slot->buffers[i].buffer);
         if (slot->queue && slot->queue != run->batch->context->queue)
-            ipt__cl.clReleaseCommandQueue(slot->queue);
+            ipt__calls(run->batch->context)->clReleaseCommandQueue(slot->queue);
     }
     memset(run->ring, 0, sizeof run->ring);
 }
@@ -21569,8 +21679,9 @@ static IPT__RARE ipt_result ipt__batch_open(ipt__batch_run *run, size_t *refused
     for (s = 0; s < run->slot_count; ++s) {
         ipt__batch_slot *const slot = &run->ring[s];
         cl_int error = CL_SUCCESS;
-        slot->queue = context->mixes_grids ? context->queue
-                                           : ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+        slot->queue = context->mixes_grids
+                          ? context->queue
+                          : ipt__calls(context)->clCreateCommandQueue(context->context, context->device, 0, &error);
         if (error) {
             slot->queue = NULL;
             return ipt__fail_opencl("clCreateCommandQueue", error);
@@ -21592,7 +21703,8 @@ static size_t ipt__batch_limit(const ipt_batch *batch)
     cl_ulong bytes = 0;
     if (batch->max_device_memory)
         return batch->max_device_memory;
-    if (ipt__cl.clGetDeviceInfo(batch->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
+    if (ipt__calls(batch->context)
+            ->clGetDeviceInfo(batch->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)IPT__BATCH_SLOTS * IPT__CUT_CHUNK_BYTES;
     return ipt__min((size_t)IPT__BATCH_SLOTS * IPT__CUT_CHUNK_BYTES, ipt__size_of(bytes) / 4 * 3);
 }
@@ -21657,7 +21769,8 @@ static ipt_result ipt__batch_stream(ipt__batch_run *run)
     for (s = 0; s < run->slot_count; ++s, ++turn) {
         ipt__batch_slot *const slot = &run->ring[turn % run->slot_count];
         if (result)
-            ipt__cl.clFinish(slot->queue); /* commands in flight must not use the caller's memory after the return */
+            ipt__calls(run->batch->context)
+                ->clFinish(slot->queue); /* commands in flight must not use the caller's memory after the return */
         its = ipt__batch_wait(run, slot);
         result = result ? result : its;
     }
@@ -22517,9 +22630,9 @@ static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
             result = ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for the plan's own buffer");
     }
     if (!result)
-        plan->reads = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+        plan->reads = ipt__calls(context)->clCreateCommandQueue(context->context, context->device, 0, &error);
     if (!result && !error)
-        plan->writes = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+        plan->writes = ipt__calls(context)->clCreateCommandQueue(context->context, context->device, 0, &error);
     return error ? ipt__fail_opencl("clCreateCommandQueue", error) : result;
 }
 
@@ -22640,14 +22753,16 @@ static void ipt__mpi_transfer(ipt__mpi_run *run, int download, size_t at, size_t
     const cl_command_queue queue = download ? run->plan->reads : run->plan->writes;
     const cl_bool waits = event ? CL_FALSE : CL_TRUE;
     if (download)
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
-                         ipt__cl.clEnqueueReadBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
-                                                     NULL, event));
+        ipt__mpi_note_cl(
+            run, "clEnqueueReadBuffer",
+            ipt__calls(run->plan->context)
+                ->clEnqueueReadBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0, NULL, event));
     else
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
-                         ipt__cl.clEnqueueWriteBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
-                                                      NULL, event));
-    ipt__cl.clFlush(queue);
+        ipt__mpi_note_cl(
+            run, "clEnqueueWriteBuffer",
+            ipt__calls(run->plan->context)
+                ->clEnqueueWriteBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0, NULL, event));
+    ipt__calls(run->plan->context)->clFlush(queue);
 }
 
 /* Waits for an event of a transfer, if any, and releases it. */
@@ -22655,8 +22770,8 @@ static void ipt__mpi_await(ipt__mpi_run *run, cl_event *event)
 {
     if (!*event)
         return;
-    ipt__mpi_note(run, ipt__wait_for(*event));
-    ipt__cl.clReleaseEvent(*event);
+    ipt__mpi_note(run, ipt__wait_for(run->plan->context, *event));
+    ipt__calls(run->plan->context)->clReleaseEvent(*event);
     *event = NULL;
 }
 
@@ -22748,11 +22863,12 @@ static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
     else if (step->received && run->place.buffer && !run->place.address)
         ipt__mpi_transfer(run, 0, step->at, step->received, memory, &slot->written);
     else if (step->received && run->place.address && phase != IPT__MPI_IN) {
-        error = ipt__cl.clEnqueueCopyBuffer(plan->writes, plan->device_window, run->place.buffer,
-                                            number * plan->shape.chunk, run->place.offset + step->at, step->received, 0,
-                                            NULL, &slot->written);
+        error =
+            ipt__calls(run->plan->context)
+                ->clEnqueueCopyBuffer(plan->writes, plan->device_window, run->place.buffer, number * plan->shape.chunk,
+                                      run->place.offset + step->at, step->received, 0, NULL, &slot->written);
         ipt__mpi_note_cl(run, "clEnqueueCopyBuffer", error);
-        ipt__cl.clFlush(plan->writes);
+        ipt__calls(run->plan->context)->clFlush(plan->writes);
     }
     ipt__mpi_progress(run, step->sent + step->received);
 }
@@ -23018,17 +23134,17 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
     for (i = 0; i < plan->local_count && plan->locals; ++i)
         ipt_plan_destroy(plan->locals[i].plan);
     while (plan->workspace_count) {
-        ipt__workspace_close(&plan->workspaces[--plan->workspace_count]);
+        ipt__workspace_close(plan->context, &plan->workspaces[--plan->workspace_count]);
         IPT_LOCK_DESTROY(&plan->workspaces[plan->workspace_count].lock);
     }
     ipt__release(&context->allocator, plan->workspaces);
     ipt__release(&context->allocator, plan->locals);
     if (plan->reads)
-        ipt__cl.clReleaseCommandQueue(plan->reads);
+        ipt__calls(context)->clReleaseCommandQueue(plan->reads);
     if (plan->writes)
-        ipt__cl.clReleaseCommandQueue(plan->writes);
+        ipt__calls(context)->clReleaseCommandQueue(plan->writes);
     if (plan->device_window)
-        ipt__cl.clReleaseMemObject(plan->device_window);
+        ipt__calls(context)->clReleaseMemObject(plan->device_window);
     ipt_host_free(context, plan->window);
     ipt__release(&context->allocator, plan->second);
     ipt__release(&context->allocator, plan->numbers);
@@ -23244,10 +23360,10 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
     result = ipt_plan_execute(local->plan, buffer->queue, buffer->buffer, buffer->byte_offset + local->at,
                               buffer->num_wait_events, buffer->wait_events, &event);
     if (event) {
-        const ipt_result waited = ipt__wait_for(event);
+        const ipt_result waited = ipt__wait_for(run->plan->context, event);
         if (waited && !result)
             result = ipt__fail_incomplete("a command on the device that moves this rank's part failed");
-        ipt__cl.clReleaseEvent(event);
+        ipt__calls(run->plan->context)->clReleaseEvent(event);
     }
     return result;
 }
@@ -23375,10 +23491,10 @@ static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *
     if (plan->desc.split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "split is set: plans for several devices take host memory only");
     for (i = 0; i < buffer->num_wait_events && !result; ++i)
-        result = ipt__wait_for(buffer->wait_events[i]);
+        result = ipt__wait_for(run->plan->context, buffer->wait_events[i]);
     if (result)
         return result;
-    error = ipt__cl.clFinish(buffer->queue);
+    error = ipt__calls(run->plan->context)->clFinish(buffer->queue);
     if (error)
         return ipt__fail_opencl("clFinish", error);
     run->place.buffer = buffer->buffer;

@@ -71,6 +71,8 @@ check-gen: $(B)/embed #check ipt.h and ipt_kernels.h are current, and the librar
 	    { echo "$$header is not what gen/ makes: run 'make gen'"; exit 1; }; done
 	@cd gen/library && for part in */*.h; do grep -q "^ *#include \"$$part\"" ipt.h || \
 	    { echo "gen/library/$$part: gen/library/ipt.h does not include it"; exit 1; }; done
+	@! grep -rnE '\bipt__opencl\b|(^|[^>.A-Za-z_"])cl[A-Z][A-Za-z]*\(' gen/library | grep -v '^gen/library/driver/' || \
+	    { echo "call a device's functions by ipt__calls(context)->, see gen/library/driver"; exit 1; }
 	@! grep -nE '^.{121}' Makefile gen/make/*.mk || { echo "no line of a makefile is longer than 120 columns"; exit 1; }
 
 check-format: $(B)/clang-format/done #check the format, with clang-format 14

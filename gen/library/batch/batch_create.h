@@ -29,14 +29,15 @@ static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
             if (result)
                 return result;
         }
-        error = ipt__cl.clEnqueueCopyBuffer(batch->context->queue, back ? trial->originals[i] : its,
-                                            back ? its : trial->originals[i], back ? 0 : offset, back ? offset : 0,
-                                            bytes, 0, NULL, NULL);
+        error = ipt__calls(trial->batch->context)
+                    ->clEnqueueCopyBuffer(batch->context->queue, back ? trial->originals[i] : its,
+                                          back ? its : trial->originals[i], back ? 0 : offset, back ? offset : 0, bytes,
+                                          0, NULL, NULL);
         if (error)
             return ipt__fail_opencl("clEnqueueCopyBuffer", error);
     }
     IPT_LOCK_ACQUIRE(&batch->context->queue_lock);
-    finished = ipt__cl.clFinish(batch->context->queue);
+    finished = ipt__calls(trial->batch->context)->clFinish(batch->context->queue);
     IPT_LOCK_RELEASE(&batch->context->queue_lock);
     return finished ? ipt__fail_opencl("clFinish", finished) : IPT_SUCCESS;
 }
@@ -56,15 +57,17 @@ static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *n
         result = ipt__batch_copy_originals(trial, 1);
         result = result ? result : ipt__batch_enqueue(batch, batch->context->queue, &launch, 0, NULL, &event);
         IPT_LOCK_ACQUIRE(&batch->context->queue_lock);
-        result = result ? result : ipt__wait_for(event);
+        result = result ? result : ipt__wait_for(trial->batch->context, event);
         IPT_LOCK_RELEASE(&batch->context->queue_lock);
         if (!result &&
-            !ipt__cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) &&
-            !ipt__cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) && end > begin &&
-            (!*nanoseconds || end - begin < *nanoseconds))
+            !ipt__calls(trial->batch->context)
+                 ->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) &&
+            !ipt__calls(trial->batch->context)
+                 ->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) &&
+            end > begin && (!*nanoseconds || end - begin < *nanoseconds))
             *nanoseconds = end - begin;
         if (event)
-            ipt__cl.clReleaseEvent(event);
+            ipt__calls(trial->batch->context)->clReleaseEvent(event);
     }
     return result;
 }
@@ -114,7 +117,7 @@ static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ip
     result = ipt__batch_measure_models(&trial, desc);
     for (i = 0; i < IPT_MAX_OPERANDS; ++i)
         if (trial.originals[i])
-            ipt__cl.clReleaseMemObject(trial.originals[i]);
+            ipt__calls(batch->context)->clReleaseMemObject(trial.originals[i]);
     return result;
 }
 

@@ -27,7 +27,7 @@ static ipt_result ipt__batch_check_buffers(const ipt_batch *batch, const ipt_bat
         ipt_result result = ipt__check_buffer(batch->context, &checked, NULL);
         bytes[i] = checked.bytes;
         if (!result)
-            result = ipt__memory_range(checked.buffer, checked.offset, &memory[i], &begin[i]);
+            result = ipt__memory_range(batch->context, checked.buffer, checked.offset, &memory[i], &begin[i]);
         if (result)
             return result;
         for (j = 0; j < i; ++j)
@@ -83,11 +83,13 @@ static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
             bases[i] = launch->buffers[i].byte_offset / batch->problem.operands[i].type_bytes;
             strides[i] = launch->strides[i];
         }
-        error = ipt__cl.clSetKernelArg(batch->kernel, i, sizeof memory, &memory);
+        error = ipt__calls(batch->context)->clSetKernelArg(batch->kernel, i, sizeof memory, &memory);
     }
     memcpy((char *)&arguments + offsetof(ipt__elements_arguments, base0), bases, sizeof bases);
     memcpy((char *)&arguments + offsetof(ipt__elements_arguments, stride0), strides, sizeof strides);
-    return error ? error : ipt__cl.clSetKernelArg(batch->kernel, IPT_MAX_OPERANDS, sizeof arguments, &arguments);
+    return error ? error
+                 : ipt__calls(batch->context)
+                       ->clSetKernelArg(batch->kernel, IPT_MAX_OPERANDS, sizeof arguments, &arguments);
 }
 
 static ipt_result ipt__batch_enqueue(ipt_batch *batch, cl_command_queue queue, const ipt__batch_launch *launch,
@@ -99,12 +101,13 @@ static ipt_result ipt__batch_enqueue(ipt_batch *batch, cl_command_queue queue, c
     IPT_LOCK_ACQUIRE(&batch->lock);
     error = ipt__batch_set(batch, launch);
     if (!error)
-        error = ipt__cl.clEnqueueNDRangeKernel(queue, batch->kernel, 1, NULL, &global_size, &local_size,
-                                               num_wait_events, wait_events, event);
+        error = ipt__calls(batch->context)
+                    ->clEnqueueNDRangeKernel(queue, batch->kernel, 1, NULL, &global_size, &local_size, num_wait_events,
+                                             wait_events, event);
     IPT_LOCK_RELEASE(&batch->lock);
     if (error)
         return ipt__fail_opencl("clEnqueueNDRangeKernel", error);
-    ipt__cl.clFlush(queue); /* the event reports a later failure */
+    ipt__calls(batch->context)->clFlush(queue); /* the event reports a later failure */
     return IPT_SUCCESS;
 }
 

@@ -91,6 +91,7 @@ static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot
 {
     ipt__way way;
     int r;
+    way.context = run->batch->context;
     way.queue = slot->queue;
     way.buffer = slot->buffers[i].buffer;
     way.device = 0;
@@ -103,7 +104,7 @@ static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot
         if (result)
             return result;
         if (slot->done)
-            ipt__cl.clReleaseEvent(slot->done);
+            ipt__calls(run->batch->context)->clReleaseEvent(slot->done);
         slot->done = event; /* the queue is in order */
         way.device += area->rects[r].rows * area->rects[r].row_bytes;
     }
@@ -136,12 +137,12 @@ static ipt_result ipt__batch_enqueue_chunk(ipt__batch_run *run, ipt__batch_slot 
     if (result)
         return result;
     if (slot->done)
-        ipt__cl.clReleaseEvent(slot->done);
+        ipt__calls(run->batch->context)->clReleaseEvent(slot->done);
     slot->done = event;
     for (i = 0; i < problem->operand_count && !result; ++i)
         if (problem->operands[i].given.access & IPT_WRITE)
             result = ipt__batch_transfer(run, slot, i, &areas[i], 1);
-    ipt__cl.clFlush(slot->queue);
+    ipt__calls(run->batch->context)->clFlush(slot->queue);
     return result;
 }
 
@@ -151,8 +152,8 @@ static ipt_result ipt__batch_wait(ipt__batch_run *run, ipt__batch_slot *slot)
     ipt_result result;
     if (!slot->done)
         return IPT_SUCCESS;
-    result = ipt__wait_for(slot->done);
-    ipt__cl.clReleaseEvent(slot->done);
+    result = ipt__wait_for(run->batch->context, slot->done);
+    ipt__calls(run->batch->context)->clReleaseEvent(slot->done);
     slot->done = NULL;
     run->done += slot->bytes;
     if (!result && !run->cancelled && run->options->progress &&
@@ -168,9 +169,9 @@ static void ipt__batch_close(ipt__batch_run *run)
         ipt__batch_slot *const slot = &run->ring[s];
         for (i = 0; i < IPT_MAX_OPERANDS; ++i)
             if (slot->buffers[i].buffer)
-                ipt__cl.clReleaseMemObject(slot->buffers[i].buffer);
+                ipt__calls(run->batch->context)->clReleaseMemObject(slot->buffers[i].buffer);
         if (slot->queue && slot->queue != run->batch->context->queue)
-            ipt__cl.clReleaseCommandQueue(slot->queue);
+            ipt__calls(run->batch->context)->clReleaseCommandQueue(slot->queue);
     }
     memset(run->ring, 0, sizeof run->ring);
 }
@@ -186,8 +187,9 @@ static IPT__RARE ipt_result ipt__batch_open(ipt__batch_run *run, size_t *refused
     for (s = 0; s < run->slot_count; ++s) {
         ipt__batch_slot *const slot = &run->ring[s];
         cl_int error = CL_SUCCESS;
-        slot->queue = context->mixes_grids ? context->queue
-                                           : ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+        slot->queue = context->mixes_grids
+                          ? context->queue
+                          : ipt__calls(context)->clCreateCommandQueue(context->context, context->device, 0, &error);
         if (error) {
             slot->queue = NULL;
             return ipt__fail_opencl("clCreateCommandQueue", error);
@@ -209,7 +211,8 @@ static size_t ipt__batch_limit(const ipt_batch *batch)
     cl_ulong bytes = 0;
     if (batch->max_device_memory)
         return batch->max_device_memory;
-    if (ipt__cl.clGetDeviceInfo(batch->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
+    if (ipt__calls(batch->context)
+            ->clGetDeviceInfo(batch->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)IPT__BATCH_SLOTS * IPT__CUT_CHUNK_BYTES;
     return ipt__min((size_t)IPT__BATCH_SLOTS * IPT__CUT_CHUNK_BYTES, ipt__size_of(bytes) / 4 * 3);
 }
@@ -274,7 +277,8 @@ static ipt_result ipt__batch_stream(ipt__batch_run *run)
     for (s = 0; s < run->slot_count; ++s, ++turn) {
         ipt__batch_slot *const slot = &run->ring[turn % run->slot_count];
         if (result)
-            ipt__cl.clFinish(slot->queue); /* commands in flight must not use the caller's memory after the return */
+            ipt__calls(run->batch->context)
+                ->clFinish(slot->queue); /* commands in flight must not use the caller's memory after the return */
         its = ipt__batch_wait(run, slot);
         result = result ? result : its;
     }

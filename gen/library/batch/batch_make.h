@@ -411,7 +411,8 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     }
     if (result || !batch->context->context)
         return result;
-    batch->kernel = ipt__cl.clCreateKernel(batch->program->program, ipt__kernels[IPT__KERNEL_elements].name, &error);
+    batch->kernel = ipt__calls(batch->context)
+                        ->clCreateKernel(batch->program->program, ipt__kernels[IPT__KERNEL_elements].name, &error);
     return error ? ipt__fail_opencl("clCreateKernel", error) : IPT_SUCCESS;
 }
 
@@ -440,7 +441,7 @@ static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
 static void ipt__batch_drop(ipt_batch *batch)
 {
     if (batch->kernel)
-        ipt__cl.clReleaseKernel(batch->kernel);
+        ipt__calls(batch->context)->clReleaseKernel(batch->kernel);
     ipt__program_drop(batch->context, batch->program);
     batch->kernel = NULL;
     batch->program = NULL;

@@ -6,20 +6,22 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
     const cl_command_queue queue = plan->context->queue;
     cl_ulong begin = 0, end = 0;
     cl_event before = NULL, after = NULL;
-    cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &before);
+    cl_int error = ipt__calls(plan->context)->clEnqueueMarkerWithWaitList(queue, 0, NULL, &before);
     ipt_result result = error ? ipt__fail_opencl("clEnqueueMarkerWithWaitList", error)
                               : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &after);
     if (!result)
-        result = ipt__wait_for(after);
+        result = ipt__wait_for(plan->context, after);
     if (!result &&
-        (ipt__cl.clGetEventProfilingInfo(before, CL_PROFILING_COMMAND_END, sizeof begin, &begin, NULL) ||
-         ipt__cl.clGetEventProfilingInfo(after, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) || end < begin))
+        (ipt__calls(plan->context)
+             ->clGetEventProfilingInfo(before, CL_PROFILING_COMMAND_END, sizeof begin, &begin, NULL) ||
+         ipt__calls(plan->context)->clGetEventProfilingInfo(after, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) ||
+         end < begin))
         begin = end = 0;
     *nanoseconds = end - begin;
     if (before)
-        ipt__cl.clReleaseEvent(before);
+        ipt__calls(plan->context)->clReleaseEvent(before);
     if (after)
-        ipt__cl.clReleaseEvent(after);
+        ipt__calls(plan->context)->clReleaseEvent(after);
     return result;
 }
 
@@ -105,7 +107,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
             }
         }
     if (!desc->measure_buffer)
-        ipt__cl.clReleaseMemObject(buffer);
+        ipt__calls(plan->context)->clReleaseMemObject(buffer);
     plan->workspace = chosen;
     plan->device->layout = best;
 #ifndef IPT_NO_WISDOM

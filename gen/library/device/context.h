@@ -55,6 +55,7 @@ struct ipt_context {
     ipt__program *programs;
     ipt__wisdom *wisdom;
     ipt__pinned *pinned;
+    ipt__driver_id driver;
     cl_context context; /* NULL: a context for planning only */
     cl_device_id device;
     cl_command_queue queue;   /* in-order; writes workspaces first, times plans, serves host matrices */
@@ -85,6 +86,12 @@ struct ipt_context {
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
     cl_event cooperative_last;      /* of the last cooperative launch, on which the next one waits */
 };
+
+/* The operations of a context's driver. */
+static const ipt__driver *ipt__calls(const ipt_context *context)
+{
+    return ipt__driver_of(context->driver);
+}
 
 static void *ipt__default_alloc(size_t bytes, void *user)
 {
@@ -131,7 +138,8 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, con
 }
 
 /* Lists the candidate devices for a context: those of the caller's cl_context, else all. */
-static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, size_t capacity, size_t *count)
+static ipt_result ipt__devices_of(ipt__driver_id driver, cl_context context, cl_device_id *devices, size_t capacity,
+                                  size_t *count)
 {
     size_t bytes = 0;
     cl_int error;
@@ -140,23 +148,25 @@ static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, siz
         *count = ipt__min(*count, capacity);
         return result;
     }
-    error = ipt__cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, capacity * sizeof *devices, devices, &bytes);
+    error = ipt__driver_of(driver)->clGetContextInfo(context, CL_CONTEXT_DEVICES, capacity * sizeof *devices, devices,
+                                                     &bytes);
     *count = bytes / sizeof *devices;
     return error ? ipt__fail_opencl("clGetContextInfo", error) : IPT_SUCCESS;
 }
 
-static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id *device)
+static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_context_desc *desc,
+                                               cl_device_id *device)
 {
     cl_device_id devices[256];
     size_t count = 0, i;
     char room[256];
     const char *name = desc->device_name, *source = "device_name";
-    ipt__questions failed = ipt__questions_to(NULL);
+    ipt__questions failed = ipt__questions_to(driver, NULL);
     ipt_result result;
     *device = desc->device;
     if (desc->device && !desc->context)
         return IPT_SUCCESS;
-    result = ipt__devices_of(desc->context, devices, sizeof devices / sizeof *devices, &count);
+    result = ipt__devices_of(driver, desc->context, devices, sizeof devices / sizeof *devices, &count);
     if (result)
         return result;
     if (desc->device) {
@@ -170,7 +180,7 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
         source = "the environment's IPT_DEVICE";
     }
     for (i = 0; i < count; ++i) {
-        ipt__questions asked = ipt__questions_to(devices[i]);
+        ipt__questions asked = ipt__questions_to(driver, devices[i]);
         const int fits = !name || !*name || ipt__device_has_name(&asked, name);
         const int gpu = fits && (ipt__device_type(&asked) & CL_DEVICE_TYPE_GPU);
         ipt__note_answer(&failed, asked.call, asked.error);
@@ -190,8 +200,10 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
 }
 
 /* Reads the memory model and the sub-groups of a device. */
-static void ipt__read_model(cl_device_id device, const char *extensions, unsigned version, ipt__limits *limits)
+static void ipt__read_model(const ipt__questions *asked, const char *extensions, unsigned version, ipt__limits *limits)
 {
+    const ipt__driver *const driver = ipt__driver_of(asked->driver);
+    const cl_device_id device = asked->device;
     cl_ulong atomics = 0, fences = 0; /* each a cl_bitfield */
     size_t sizes[16] = {0};           /* of sub-groups */
     size_t i;
@@ -204,15 +216,15 @@ static void ipt__read_model(cl_device_id device, const char *extensions, unsigne
     }
     /* OpenCL 2 has all orders and scopes. OpenCL 3.0 reports them as CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and
      * CL_DEVICE_ATOMIC_FENCE_CAPABILITIES: acquire and release (2), and the scope of the device (32). */
-    if (version >= 20 && (version < 30 || (!ipt__cl.clGetDeviceInfo(device, 0x1063, sizeof atomics, &atomics, NULL) &&
-                                           !ipt__cl.clGetDeviceInfo(device, 0x1064, sizeof fences, &fences, NULL) &&
+    if (version >= 20 && (version < 30 || (!driver->clGetDeviceInfo(device, 0x1063, sizeof atomics, &atomics, NULL) &&
+                                           !driver->clGetDeviceInfo(device, 0x1064, sizeof fences, &fences, NULL) &&
                                            (atomics & fences & 34) == 34)))
         limits->memory_model = 3;
     if (ipt__contains(extensions, "cl_intel_subgroups ")) {
         limits->sub_group = 3;
         /* CL_DEVICE_SUB_GROUP_SIZES_INTEL */
         if (ipt__contains(extensions, "cl_intel_required_subgroup_size") &&
-            !ipt__cl.clGetDeviceInfo(device, 0x4108, sizeof sizes, sizes, NULL))
+            !driver->clGetDeviceInfo(device, 0x4108, sizeof sizes, sizes, NULL))
             for (limits->lanes = 0, i = 0; i < sizeof sizes / sizeof *sizes; ++i)
                 if (sizes[i] <= 32)
                     limits->lanes = ipt__max(limits->lanes, sizes[i]);
@@ -220,14 +232,15 @@ static void ipt__read_model(cl_device_id device, const char *extensions, unsigne
         limits->sub_group = 2;
 }
 
-static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id device, ipt__limits *limits)
+static ipt_result ipt__read_limits(ipt__driver_id driver, const ipt_context_desc *desc, cl_device_id device,
+                                   ipt__limits *limits)
 {
     cl_ulong local;
     cl_uint units;
     char extensions[4096], version[64];
     size_t group;
     unsigned major = 0, minor = 0;
-    ipt__questions asked = ipt__questions_to(device);
+    ipt__questions asked = ipt__questions_to(driver, device);
     const cl_device_type type = ipt__device_type(&asked);
     const int rusticl = (type & CL_DEVICE_TYPE_CPU) && ipt__platform_has_name(&asked, "rusticl");
     const int pocl = ipt__platform_has_name(&asked, "portable computing language");
@@ -252,10 +265,11 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     limits->local_is_limited = desc->max_local_memory != 0;
     if (ipt__contains(extensions, "cl_nv_")) {
         cl_uint major = 0; /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV */
-        limits->nvidia = !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
+        limits->nvidia =
+            !ipt__driver_of(driver)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
     limits->held_vectors = ipt__held_vectors(limits);
-    ipt__read_model(device, extensions, major * 10 + minor, limits);
+    ipt__read_model(&asked, extensions, major * 10 + minor, limits);
     if (pocl && limits->sub_group >= 2) /* PoCL emulates sub-groups by work-groups, with wrong results (5.0, 6.0) */
         limits->sub_group = 0;
     limits->compute_units = ipt__max(units, 1);

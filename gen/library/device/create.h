@@ -2,16 +2,16 @@
 
 static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
 {
-    ipt__cl.clEnqueueUnmapMemObject(context->queue, pinned->buffer, pinned->memory, 0, NULL, NULL);
-    ipt__cl.clFinish(context->queue);
-    ipt__cl.clReleaseMemObject(pinned->buffer);
+    ipt__calls(context)->clEnqueueUnmapMemObject(context->queue, pinned->buffer, pinned->memory, 0, NULL, NULL);
+    ipt__calls(context)->clFinish(context->queue);
+    ipt__calls(context)->clReleaseMemObject(pinned->buffer);
     ipt__release(&context->allocator, pinned);
 }
 
 static void ipt__program_free(const ipt_context *context, ipt__program *program)
 {
     if (program->program)
-        ipt__cl.clReleaseProgram(program->program);
+        ipt__calls(context)->clReleaseProgram(program->program);
     ipt__release(&context->allocator, program->source);
     ipt__release(&context->allocator, program->texts);
     ipt__release(&context->allocator, program);
@@ -42,13 +42,13 @@ static IPT__RARE void ipt__context_free(ipt_context *context)
     ipt__wisdom_free(context, context->wisdom);
     ipt__release(&allocator, context->cache_dir);
     if (context->cooperative_last)
-        ipt__cl.clReleaseEvent(context->cooperative_last);
+        ipt__calls(context)->clReleaseEvent(context->cooperative_last);
     if (context->queue)
-        ipt__cl.clReleaseCommandQueue(context->queue);
+        ipt__calls(context)->clReleaseCommandQueue(context->queue);
     if (context->context)
-        ipt__cl.clReleaseContext(context->context);
+        ipt__calls(context)->clReleaseContext(context->context);
     if (context->device)
-        ipt__cl.clReleaseDevice(context->device);
+        ipt__calls(context)->clReleaseDevice(context->device);
     IPT_LOCK_DESTROY(&context->queue_lock);
     IPT_LOCK_DESTROY(&context->cooperative_lock);
     IPT_LOCK_DESTROY(&context->probe_lock);
@@ -60,22 +60,22 @@ static IPT__RARE void ipt__context_free(ipt_context *context)
 /* Retains or creates a context's OpenCL objects. */
 static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc *desc, cl_device_id device)
 {
-    cl_int error = ipt__cl.clRetainDevice(device);
+    cl_int error = ipt__calls(context)->clRetainDevice(device);
     if (error)
         return ipt__fail_opencl("clRetainDevice", error);
     context->device = device;
     if (desc->context) {
-        error = ipt__cl.clRetainContext(desc->context);
+        error = ipt__calls(context)->clRetainContext(desc->context);
         if (error)
             return ipt__fail_opencl("clRetainContext", error);
         context->context = desc->context;
     } else {
-        context->context = ipt__cl.clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+        context->context = ipt__calls(context)->clCreateContext(NULL, 1, &device, NULL, NULL, &error);
         if (error)
             return ipt__fail_opencl("clCreateContext", error);
     }
-    context->queue = ipt__cl.clCreateCommandQueue(context->context, device,
-                                                  (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE, &error);
+    context->queue = ipt__calls(context)->clCreateCommandQueue(
+        context->context, device, (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE, &error);
     if (error)
         return ipt__fail_opencl("clCreateCommandQueue", error);
     return ipt__read_code(context, device);
@@ -119,6 +119,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
 {
     ipt_context_desc wanted;
     ipt__limits limits;
+    const ipt__driver_id driver = IPT__DRIVER_OPENCL;
     cl_device_id device = NULL;
     ipt_context *made;
     ipt_result result;
@@ -149,11 +150,11 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
                              : wanted.device ? "device"
                                              : "device_name");
     } else {
-        result = ipt__load();
+        result = ipt__opencl_open();
         if (!result)
-            result = ipt__choose_device(&wanted, &device);
+            result = ipt__choose_device(driver, &wanted, &device);
         if (!result)
-            result = ipt__read_limits(&wanted, device, &limits);
+            result = ipt__read_limits(driver, &wanted, device, &limits);
         if (result)
             return result;
     }
@@ -167,6 +168,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
     IPT_LOCK_INIT(&made->cooperative_lock);
     IPT_LOCK_INIT(&made->queue_lock);
     made->references = 1;
+    made->driver = driver;
     made->limits = limits;
     made->allocator = wanted.allocator;
     made->logger = wanted.logger;

@@ -76,14 +76,16 @@ typedef struct ipt__findings {
 
 /* A device to query, and the first query that failed. */
 typedef struct ipt__questions {
+    ipt__driver_id driver;
     cl_device_id device;
     const char *call; /* NULL: none failed */
     cl_int error;
 } ipt__questions;
 
-static ipt__questions ipt__questions_to(cl_device_id device)
+static ipt__questions ipt__questions_to(ipt__driver_id driver, cl_device_id device)
 {
-    ipt__questions asked = {NULL, NULL, CL_SUCCESS};
+    ipt__questions asked = {IPT__DRIVER_OPENCL, NULL, NULL, CL_SUCCESS};
+    asked.driver = driver;
     asked.device = device;
     return asked;
 }
@@ -99,7 +101,7 @@ static void ipt__note_answer(ipt__questions *asked, const char *call, cl_int err
 /* Queries a value. Sets it to zero on failure. */
 static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t bytes)
 {
-    const cl_int error = ipt__cl.clGetDeviceInfo(asked->device, name, bytes, value, NULL);
+    const cl_int error = ipt__driver_of(asked->driver)->clGetDeviceInfo(asked->device, name, bytes, value, NULL);
     if (error)
         memset(value, 0, bytes);
     ipt__note_answer(asked, "clGetDeviceInfo", error);
@@ -120,9 +122,11 @@ static void ipt__ask_text(ipt__questions *asked, int of_platform, cl_uint name, 
     const cl_platform_id platform = of_platform ? ipt__ask_platform(asked) : NULL;
     cl_int error = CL_SUCCESS;
     if (platform)
-        error = ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes);
+        error =
+            ipt__driver_of(asked->driver)->clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes);
     else if (!of_platform)
-        error = ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
+        error = ipt__driver_of(asked->driver)
+                    ->clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
     if (error)
         bytes = 0;
     bytes = ipt__min(bytes, sizeof long_text - 1);
@@ -178,6 +182,7 @@ static cl_device_type ipt__device_type(ipt__questions *asked)
 
 IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
+    const ipt__driver *const driver = ipt__driver_of(IPT__DRIVER_OPENCL);
     cl_platform_id platforms[64];
     cl_uint platform_count = 0, i;
     cl_int error, failed = CL_SUCCESS;
@@ -187,10 +192,10 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
     *count = 0;
     if (!devices && capacity)
         return ipt__fail_null("devices");
-    result = ipt__load();
+    result = ipt__opencl_open();
     if (result)
         return result;
-    error = ipt__cl.clGetPlatformIDs(64, platforms, &platform_count);
+    error = driver->clGetPlatformIDs(64, platforms, &platform_count);
     if (error == -1001) /* CL_PLATFORM_NOT_FOUND_KHR: the loader found no platform */
         platform_count = 0;
     else if (error)
@@ -198,7 +203,7 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
     for (i = 0; i < platform_count && i < 64; ++i) {
         cl_device_id found[64];
         cl_uint found_count = 0, k;
-        error = ipt__cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count);
+        error = driver->clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count);
         if (error) { /* other platforms may still have devices */
             failed = error == CL_DEVICE_NOT_FOUND ? failed : error;
             continue;
@@ -214,7 +219,7 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
 
 IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
-    char name[256], vendor[256], version[256], driver[256], platform_name[256];
+    char name[256], vendor[256], version[256], release[256], platform_name[256];
     cl_ulong global, local;
     cl_uint units;
     size_t group;
@@ -229,14 +234,14 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     *text = 0;
     if (!device)
         return ipt__fail_null("device");
-    result = ipt__load();
+    result = ipt__opencl_open();
     if (result)
         return result;
-    asked = ipt__questions_to(device);
+    asked = ipt__questions_to(IPT__DRIVER_OPENCL, device);
     ipt__ask_text(&asked, 0, CL_DEVICE_NAME, name, sizeof name);
     ipt__ask_text(&asked, 0, CL_DEVICE_VENDOR, vendor, sizeof vendor);
     ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__ask_text(&asked, 0, CL_DRIVER_VERSION, driver, sizeof driver);
+    ipt__ask_text(&asked, 0, CL_DRIVER_VERSION, release, sizeof release);
     ipt__ask_text(&asked, 1, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
     type = ipt__device_type(&asked);
     ipt__ask(&asked, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
@@ -251,7 +256,7 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
                   : type & CL_DEVICE_TYPE_GPU ? "GPU"
                                               : "accelerator",
                   vendor, platform_name);
-    ipt__text_add(&out, "  %s, driver %s\n", version, driver);
+    ipt__text_add(&out, "  %s, driver %s\n", version, release);
     ipt__text_add(
         &out, "  %zu MiB of memory, %zu KiB of local memory, %u compute units, work-groups of up to %zu work-items\n",
         (size_t)(global >> 20), (size_t)(local >> 10), (unsigned)units, group);

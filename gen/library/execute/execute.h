@@ -59,12 +59,16 @@ static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__
     size_t bytes = 0;
     if (!buffer)
         return ipt__fail_null(name);
-    error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
-    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
-    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
-    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    error = ipt__calls(plan_context)->clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
+    error =
+        error ? error : ipt__calls(plan_context)->clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    error = error
+                ? error
+                : ipt__calls(plan_context)->clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+    error =
+        error ? error : ipt__calls(plan_context)->clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
     if (!error && (flags & CL_MEM_USE_HOST_PTR) && plan_context->shares_memory)
-        error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof host, &host, NULL);
+        error = ipt__calls(plan_context)->clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof host, &host, NULL);
     if (error && error != CL_INVALID_MEM_OBJECT)
         return ipt__fail_opencl("clGetMemObjectInfo", error);
     if (error || type != CL_MEM_OBJECT_BUFFER)
@@ -107,8 +111,10 @@ static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_q
     cl_uint i;
     if (!queue)
         return ipt__fail_null("queue");
-    error = ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
-    error = error ? error : ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+    error = ipt__calls(plan_context)->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    error = error
+                ? error
+                : ipt__calls(plan_context)->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
     if (error && error != CL_INVALID_COMMAND_QUEUE)
         return ipt__fail_opencl("clGetCommandQueueInfo", error);
     if (error)
@@ -123,10 +129,12 @@ static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_q
     for (i = 0; i < num_wait_events; ++i) {
         if (!wait_events[i])
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is NULL", (unsigned)i);
-        error = ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL);
+        error =
+            ipt__calls(plan_context)->clGetEventInfo(wait_events[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL);
         error = error ? error
-                      : ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                               &status, NULL);
+                      : ipt__calls(plan_context)
+                            ->clGetEventInfo(wait_events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                             NULL);
         if (error && error != CL_INVALID_EVENT)
             return ipt__fail_opencl("clGetEventInfo", error);
         if (error)
@@ -159,17 +167,19 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     }
     if (run->wait_count && run->plan->context->forgets_failure) {
         cl_command_queue_properties properties = 0;
-        error = ipt__cl.clGetCommandQueueInfo(run->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+        error = ipt__calls(run->plan->context)
+                    ->clGetCommandQueueInfo(run->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
         if (error)
             return ipt__fail_opencl("clGetCommandQueueInfo", error);
         run->holds = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     }
     if (!workspace->last)
         return IPT_SUCCESS;
-    if (!ipt__cl.clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
+    if (!ipt__calls(run->plan->context)
+             ->clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
         status <= CL_COMPLETE) {
         run->plan->device->dirty |= status < 0;
-        ipt__cl.clReleaseEvent(workspace->last);
+        ipt__calls(run->plan->context)->clReleaseEvent(workspace->last);
         workspace->last = NULL;
         return IPT_SUCCESS;
     }
@@ -180,8 +190,9 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
         run->wait = events + 1;
         return IPT_SUCCESS;
     }
-    error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->holds ? 1 : run->wait_count,
-                                                run->holds ? events + 1 : run->wait, &events[0]);
+    error = ipt__calls(run->plan->context)
+                ->clEnqueueMarkerWithWaitList(run->queue, run->holds ? 1 : run->wait_count,
+                                              run->holds ? events + 1 : run->wait, &events[0]);
     if (error)
         return ipt__fail_opencl("clEnqueueMarkerWithWaitList", error);
     if (!run->holds) {
@@ -198,7 +209,8 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     ipt__workspace *const workspace = plan->workspace;
     cl_event marker = NULL;
     if (!result && !run->commands) {
-        const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
+        const cl_int error = ipt__calls(run->plan->context)
+                                 ->clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
         result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
     }
     if (result && !run->commands)
@@ -208,17 +220,18 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
     }
     if (workspace->last)
-        ipt__cl.clReleaseEvent(workspace->last);
+        ipt__calls(run->plan->context)->clReleaseEvent(workspace->last);
     workspace->last = run->previous;
     if (event) {
         *event = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* only one of the two can own the event: wait for it here */
-            ipt__cl.clWaitForEvents(1, &run->previous);
+        if (ipt__calls(run->plan->context)
+                ->clRetainEvent(run->previous)) { /* only one of the two can own the event: wait for it here */
+            ipt__calls(run->plan->context)->clWaitForEvents(1, &run->previous);
             workspace->last = NULL;
         }
     }
     /* Commands of another queue may wait for this run's commands, so flush. The event reports a later failure. */
-    ipt__cl.clFlush(run->queue);
+    ipt__calls(run->plan->context)->clFlush(run->queue);
     return result;
 }
 
@@ -235,7 +248,7 @@ static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, const
         result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
-        ipt__cl.clReleaseEvent(joined[0]);
+        ipt__calls(plan->context)->clReleaseEvent(joined[0]);
     return result;
 }
 
@@ -259,13 +272,13 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call
             result = ipt__fail_incomplete("some commands were enqueued, so the destination's content is undefined");
         /* These kernels use no workspace, so they do not replace the plan's last event. */
         if (!result)
-            ipt__cl.clFlush(call->queue);
+            ipt__calls(plan->context)->clFlush(call->queue);
     }
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (event)
         *event = run.previous;
     else if (run.previous)
-        ipt__cl.clReleaseEvent(run.previous);
+        ipt__calls(plan->context)->clReleaseEvent(run.previous);
     return result;
 }
 
@@ -308,25 +321,27 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
 }
 
 /* The byte where a buffer's batch begins in its memory object, or in the parent of a sub-buffer. */
-static ipt_result ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory, size_t *begin)
+static ipt_result ipt__memory_range(const ipt_context *context, cl_mem buffer, size_t offset, cl_mem *memory,
+                                    size_t *begin)
 {
     size_t origin = 0;
     cl_mem parent = NULL;
-    cl_int error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+    cl_int error =
+        ipt__calls(context)->clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
     if (!error && parent)
-        error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
+        error = ipt__calls(context)->clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
     *memory = parent ? parent : buffer;
     *begin = offset + origin;
     return error ? ipt__fail_opencl("clGetMemObjectInfo", error) : IPT_SUCCESS;
 }
 
-static ipt_result ipt__check_apart(const ipt__operand *from, const ipt__operand *to)
+static ipt_result ipt__check_apart(const ipt_context *context, const ipt__operand *from, const ipt__operand *to)
 {
     cl_mem source_memory, destination_memory;
     size_t source_begin, destination_begin;
-    ipt_result result = ipt__memory_range(from->buffer, from->offset, &source_memory, &source_begin);
+    ipt_result result = ipt__memory_range(context, from->buffer, from->offset, &source_memory, &source_begin);
     if (!result)
-        result = ipt__memory_range(to->buffer, to->offset, &destination_memory, &destination_begin);
+        result = ipt__memory_range(context, to->buffer, to->offset, &destination_memory, &destination_begin);
     if (result)
         return result;
     if (source_memory == destination_memory && source_begin < destination_begin + to->bytes &&
@@ -357,6 +372,6 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result)
         result = ipt__check_operand(plan, &to, ipt__result_span(&plan->problem), &call.address);
     if (!result)
-        result = ipt__check_apart(&from, &to);
+        result = ipt__check_apart(plan->context, &from, &to);
     return result ? result : plan->kind->enqueue(plan, &call, 1, event);
 }

@@ -50,7 +50,7 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
     if (error)
         return ipt__fail_opencl(call, error);
     if (run->previous)
-        ipt__cl.clReleaseEvent(run->previous);
+        ipt__calls(run->plan->context)->clReleaseEvent(run->previous);
     run->previous = event;
     if (!run->holds) {
         run->wait_count = 1;
@@ -64,8 +64,9 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
     cl_event event = NULL;
-    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero,
-                                                     offset, bytes, run->wait_count, run->wait, &event);
+    const cl_int error = ipt__calls(run->plan->context)
+                             ->clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero, offset,
+                                                   bytes, run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
@@ -73,37 +74,43 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
-    const cl_mem memories[2] = {launch->given & 1 ? run->buffers[0] : workspace,
-                                launch->given & 2 ? run->buffers[1] : workspace};
     ipt__plan_kernel *const kernel = &run->plan->device->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
+    ipt__kernel_call call;
     cl_event event = NULL;
     cl_int error;
     if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          ipt__real(launch->groups));
-    error = ipt__set_arguments(kernel->kernel, info, memories, launch->bytes, arguments,
-                               kernel->is_set ? &kernel->set : NULL);
+    call.kernel = kernel->kernel;
+    call.program = kernel->program;
+    call.memories[0] = launch->given & 1 ? run->buffers[0] : workspace;
+    call.memories[1] = launch->given & 2 ? run->buffers[1] : workspace;
+    call.local_bytes = launch->bytes;
+    call.arguments = arguments;
+    call.set = kernel->is_set ? &kernel->set : NULL;
+    call.value = run->plan->argument;
+    error = ipt__set_arguments(run->plan->context, &call);
     kernel->is_set = !error;
     kernel->set = *arguments;
-    if (!error)
-        error = ipt__set_expression_argument(kernel->kernel, kernel->program, run->plan->argument);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
-    error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
-                                           run->wait_count, run->wait, &event);
+    error = ipt__calls(run->plan->context)
+                ->clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
+                                         run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
 /* True if the queue itself orders later commands after `event`. */
-static int ipt__queue_follows(cl_command_queue queue, cl_event event)
+static int ipt__queue_follows(const ipt_context *context, cl_command_queue queue, cl_event event)
 {
     cl_command_queue of_event = NULL;
     cl_command_queue_properties properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-    return !ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof of_event, &of_event, NULL) &&
+    return !ipt__calls(context)->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof of_event, &of_event, NULL) &&
            of_event == queue &&
-           !ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) &&
+           !ipt__calls(context)->clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+                                                       NULL) &&
            !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
@@ -118,16 +125,17 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&context->cooperative_lock);
     if (context->cooperative_last &&
-        (ipt__cl.clGetEventInfo(context->cooperative_last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                                NULL) ||
+        (ipt__calls(context)->clGetEventInfo(context->cooperative_last, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                             sizeof status, &status, NULL) ||
          status <= CL_COMPLETE)) {
-        ipt__cl.clReleaseEvent(context->cooperative_last);
+        ipt__calls(context)->clReleaseEvent(context->cooperative_last);
         context->cooperative_last = NULL;
     }
-    if (context->cooperative_last && !ipt__queue_follows(run->queue, context->cooperative_last)) {
+    if (context->cooperative_last && !ipt__queue_follows(context, run->queue, context->cooperative_last)) {
         if (run->wait_count > 1) {
             cl_event marker = NULL;
-            const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
+            const cl_int error =
+                ipt__calls(context)->clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
             result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
         }
         both[0] = context->cooperative_last;
@@ -147,10 +155,11 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     }
     if (!result) {
         if (context->cooperative_last)
-            ipt__cl.clReleaseEvent(context->cooperative_last);
+            ipt__calls(context)->clReleaseEvent(context->cooperative_last);
         context->cooperative_last = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for the event: wait here */
-            ipt__cl.clWaitForEvents(1, &run->previous);
+        if (ipt__calls(context)->clRetainEvent(
+                run->previous)) { /* later launches cannot wait for the event: wait here */
+            ipt__calls(context)->clWaitForEvents(1, &run->previous);
             context->cooperative_last = NULL;
         }
     }

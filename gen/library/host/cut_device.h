@@ -289,7 +289,7 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt__cut_rest_places(&run->plan->cut->sizes, &part.up, &after);
     result = ipt__host_begin(run, &part);
     if (!result)
-        result = ipt__wait_for(part.transposed);
+        result = ipt__wait_for(part.share->context, part.transposed);
     if (!result) {
         part.down = ipt__area_of(0, 1, run->plan->cut->sizes.rest_bytes, 0);
         below.data = kept;
@@ -297,11 +297,11 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
         result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
     }
     if (!result)
-        result = ipt__wait_for(part.downloaded);
-    ipt__cl.clFinish(part.queue);
-    ipt__host_forget(&part.uploaded);
-    ipt__host_forget(&part.transposed);
-    ipt__host_forget(&part.downloaded);
+        result = ipt__wait_for(part.share->context, part.downloaded);
+    ipt__calls(run->plan->context)->clFinish(part.queue);
+    ipt__host_forget(part.share->context, &part.uploaded);
+    ipt__host_forget(part.share->context, &part.transposed);
+    ipt__host_forget(part.share->context, &part.downloaded);
     if (!result)
         ipt__host_progress(run, 2 * run->plan->cut->sizes.rest_bytes);
     return result;
@@ -327,7 +327,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
         const size_t after = command->after[i];
         if (i == ipt__command_queue(command) || after <= ended) /* in-order queues order their own commands */
             continue;
-        result = ipt__host_unfailed(host->commands[after - 1].event);
+        result = ipt__host_unfailed(share->context, host->commands[after - 1].event);
         if (result)
             return result;
         wait[count++] = host->commands[after - 1].event;
@@ -338,10 +338,11 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
     part.device = command->device;
     if (command->kind == IPT__COMMAND_COPY) {
         const cl_int error =
-            ipt__cl.clEnqueueCopyBuffer(part.queue, share->buffer, share->buffer, command->rect.offset, command->device,
-                                        command->rect.row_bytes, count, count ? wait : NULL, &command->event);
+            ipt__calls(run->plan->context)
+                ->clEnqueueCopyBuffer(part.queue, share->buffer, share->buffer, command->rect.offset, command->device,
+                                      command->rect.row_bytes, count, count ? wait : NULL, &command->event);
         if (!error)
-            ipt__cl.clFlush(part.queue);
+            ipt__calls(run->plan->context)->clFlush(part.queue);
         return error ? ipt__fail_opencl("clEnqueueCopyBuffer", error) : IPT_SUCCESS;
     }
     part.up = part.down =
@@ -370,7 +371,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
         ahead = run->written ? (size_t)IPT__BLOCK_AHEAD : (size_t)IPT__HOST_AHEAD;
         for (; ended + ahead <= i && ended < host->command_count && !result && !run->cancelled; ++ended) {
             const ipt__command *const command = &host->commands[ended];
-            result = ipt__wait_for(command->event);
+            result = ipt__wait_for(run->plan->context, command->event);
             if (!result && ipt__command_bytes(command))
                 ipt__host_progress(run, ipt__command_bytes(command));
         }

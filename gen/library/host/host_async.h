@@ -39,44 +39,45 @@ typedef struct ipt__host_job {
     ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
     void *plan, *data;
     ipt_host_options options;
-    cl_event event; /* NULL: not requested */
+    ipt__driver_id driver; /* of the event, which may outlive the plan and its context */
+    cl_event event;        /* NULL: not requested */
     ipt_allocator allocator;
 } ipt__host_job;
 
 /* Completes and releases a user event. Some drivers hang in clReleaseContext when a user event is released before it
  * has a status. So a failed clSetUserEventStatus is repeated once. */
-static void ipt__host_event_end(cl_event event, ipt_result result)
+static void ipt__host_event_end(ipt__driver_id driver, cl_event event, ipt_result result)
 {
     const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
-    if (ipt__cl.clSetUserEventStatus(event, status))
-        ipt__cl.clSetUserEventStatus(event, status);
-    ipt__cl.clReleaseEvent(event);
+    if (ipt__driver_of(driver)->clSetUserEventStatus(event, status))
+        ipt__driver_of(driver)->clSetUserEventStatus(event, status);
+    ipt__driver_of(driver)->clReleaseEvent(event);
 }
 
 /* Makes the user event of an execution, with one reference for its thread and one for the caller. */
 static ipt_result ipt__host_event_begin(ipt_context *context, cl_event *event)
 {
     cl_int error;
-    *event = ipt__cl.clCreateUserEvent(context->context, &error);
+    *event = ipt__calls(context)->clCreateUserEvent(context->context, &error);
     if (error) {
         *event = NULL;
         return ipt__fail_opencl("clCreateUserEvent", error);
     }
-    error = ipt__cl.clRetainEvent(*event);
+    error = ipt__calls(context)->clRetainEvent(*event);
     if (!error)
         return IPT_SUCCESS;
-    ipt__host_event_end(*event, IPT_ERROR_OPENCL);
+    ipt__host_event_end(context->driver, *event, IPT_ERROR_OPENCL);
     *event = NULL;
     return ipt__fail_opencl("clRetainEvent", error);
 }
 
 /* Ends the event of an execution that has not begun. event and *event may be NULL. */
-static void ipt__host_event_cancel(cl_event *event, ipt_result result)
+static void ipt__host_event_cancel(const ipt_context *context, cl_event *event, ipt_result result)
 {
     if (!event || !*event)
         return;
-    ipt__host_event_end(*event, result);
-    ipt__cl.clReleaseEvent(*event);
+    ipt__host_event_end(context->driver, *event, result);
+    ipt__calls(context)->clReleaseEvent(*event);
     *event = NULL;
 }
 
@@ -89,7 +90,7 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     if (job.options.finished)
         job.options.finished(result, job.options.user);
     if (job.event)
-        ipt__host_event_end(job.event, result);
+        ipt__host_event_end(job.driver, job.event, result);
     return IPT__THREAD_RETURN;
 }
 
@@ -103,6 +104,7 @@ static ipt_result ipt__host_job_start(ipt_context *context, const ipt__host_job 
         return IPT_ERROR_OUT_OF_MEMORY;
     *job = *given;
     job->allocator = context->allocator;
+    job->driver = context->driver;
     if (event)
         result = ipt__host_event_begin(context, event);
     job->event = event ? *event : NULL;
@@ -112,7 +114,7 @@ static ipt_result ipt__host_job_start(ipt_context *context, const ipt__host_job 
         IPT__THREAD_DETACH(thread);
         return IPT_SUCCESS;
     }
-    ipt__host_event_cancel(event, result);
+    ipt__host_event_cancel(context, event, result);
     ipt__release(&context->allocator, job);
     return result;
 }

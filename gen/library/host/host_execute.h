@@ -16,21 +16,23 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     ipt__host_progress(run, 0);
     result = run->cancelled ? IPT_SUCCESS : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);
     if (!run->cancelled && (!result || result == IPT_ERROR_INCOMPLETE)) {
-        const ipt_result waited = event ? ipt__wait_for(event) : IPT_SUCCESS;
+        const ipt_result waited = event ? ipt__wait_for(plan->context, event) : IPT_SUCCESS;
         run->written = 1;
         if (!result)
             result = waited;
         mapped = result ? NULL
-                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->problem.span_bytes,
-                                                     0, NULL, NULL, &error);
+                        : ipt__calls(run->plan->context)
+                              ->clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->problem.span_bytes, 0,
+                                                   NULL, NULL, &error);
         if (!result && error)
             result = ipt__fail_opencl("clEnqueueMapBuffer", error);
         if (!result) {
-            error = ipt__cl.clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
+            error = ipt__calls(run->plan->context)->clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
             if (error)
                 result = ipt__fail_opencl("clEnqueueUnmapMemObject", error);
         }
-        error = ipt__cl.clFinish(queue); /* even after a failure: the memory returns to the caller */
+        error = ipt__calls(run->plan->context)
+                    ->clFinish(queue); /* even after a failure: the memory returns to the caller */
         if (!result && error)
             result = ipt__fail_opencl("clFinish", error);
         if (!result)
@@ -38,8 +40,8 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
         run->cancelled = 0; /* too late to cancel */
     }
     if (event)
-        ipt__cl.clReleaseEvent(event);
-    ipt__cl.clReleaseMemObject(buffer);
+        ipt__calls(run->plan->context)->clReleaseEvent(event);
+    ipt__calls(run->plan->context)->clReleaseMemObject(buffer);
     return result;
 }
 
@@ -65,7 +67,8 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     if (!result && !run->cancelled)
         result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
     if (!result && !run->cancelled)
-        result = event ? ipt__wait_for(event) : ipt__fail(IPT_ERROR_OPENCL, "the execution has no event to wait for");
+        result = event ? ipt__wait_for(plan->context, event)
+                       : ipt__fail(IPT_ERROR_OPENCL, "the execution has no event to wait for");
     else if (result == IPT_ERROR_INCOMPLETE)
         result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is intact */
     if (!result && !run->cancelled) {
@@ -76,8 +79,8 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
         run->cancelled = 0; /* too late to cancel */
     }
     if (event)
-        ipt__cl.clReleaseEvent(event);
-    ipt__cl.clReleaseMemObject(buffer);
+        ipt__calls(run->plan->context)->clReleaseEvent(event);
+    ipt__calls(run->plan->context)->clReleaseMemObject(buffer);
     return result;
 }
 

@@ -55,17 +55,17 @@ static const char *ipt__pinned_make(const ipt_context *context, cl_command_queue
                                     cl_int *error)
 {
     const size_t bytes = pinned->bytes;
-    pinned->buffer =
-        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, error);
+    pinned->buffer = ipt__calls(context)->clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                                         bytes, NULL, error);
     if (*error) {
         pinned->buffer = NULL;
         return "clCreateBuffer";
     }
-    pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                                        bytes, 0, NULL, NULL, error);
+    pinned->memory = (char *)ipt__calls(context)->clEnqueueMapBuffer(
+        queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, error);
     if (!*error)
         return NULL;
-    ipt__cl.clReleaseMemObject(pinned->buffer);
+    ipt__calls(context)->clReleaseMemObject(pinned->buffer);
     pinned->buffer = NULL;
     return "clEnqueueMapBuffer";
 }
@@ -147,7 +147,7 @@ static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue 
         share->queue_count = share->borrows_queue = 1;
         return IPT_SUCCESS;
     }
-    *queue = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+    *queue = ipt__calls(context)->clCreateCommandQueue(context->context, context->device, 0, &error);
     if (error)
         return ipt__fail_opencl("clCreateCommandQueue", error);
     ++share->queue_count;

@@ -6,20 +6,20 @@ static IPT__RARE void ipt__host_finish(const ipt__host *host)
     size_t s, i;
     for (s = 0; s < host->share_count; ++s)
         for (i = 0; i < (size_t)host->shares[s].queue_count; ++i)
-            ipt__cl.clFinish(host->shares[s].queues[i]);
+            ipt__calls(host->shares[s].context)->clFinish(host->shares[s].queues[i]);
     for (i = 0; i < host->part_count; ++i) {
-        ipt__host_forget(&host->parts[i].uploaded);
-        ipt__host_forget(&host->parts[i].transposed);
-        ipt__host_forget(&host->parts[i].downloaded);
+        ipt__host_forget(host->parts[i].share->context, &host->parts[i].uploaded);
+        ipt__host_forget(host->parts[i].share->context, &host->parts[i].transposed);
+        ipt__host_forget(host->parts[i].share->context, &host->parts[i].downloaded);
     }
     for (i = 0; i < host->command_count; ++i)
-        ipt__host_forget(&host->commands[i].event);
+        ipt__host_forget(host->shares[0].context, &host->commands[i].event);
 }
 
 /* Waits for a transfer of a part and reports progress. */
 static ipt_result ipt__host_await(ipt__host_run *run, ipt__host_part *part, int download)
 {
-    const ipt_result result = ipt__wait_for(download ? part->downloaded : part->uploaded);
+    const ipt_result result = ipt__wait_for(part->share->context, download ? part->downloaded : part->uploaded);
     if (!result)
         ipt__host_progress(run, ipt__area_bytes(&part->up));
     return result;
@@ -49,7 +49,7 @@ static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
     for (; awaited < host->part_count && !result && !run->cancelled; ++awaited)
         result = ipt__host_await(run, &host->parts[awaited], 0);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i)
-        result = ipt__wait_for(host->parts[i].transposed);
+        result = ipt__wait_for(host->parts[i].share->context, host->parts[i].transposed);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
         for (; begun < ipt__min(host->part_count, i + IPT__HOST_AHEAD) && !result; ++begun) {
             run->written = 1;
@@ -64,10 +64,11 @@ static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
 }
 
 /* Fails if an event has failed: some implementations wait forever for such an event. */
-static ipt_result ipt__host_unfailed(cl_event event)
+static ipt_result ipt__host_unfailed(const ipt_context *context, cl_event event)
 {
     cl_int status = CL_COMPLETE;
-    const cl_int error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    const cl_int error =
+        ipt__calls(context)->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     if (error)
         return ipt__fail_opencl("clGetEventInfo", error);
     return status < 0 ? ipt__fail_opencl("a transfer or a transposition that was to be waited for", status)
@@ -86,7 +87,7 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
         if (!result && i > 0 && i <= host->part_count) {
             /* A part of a cut matrix is downloaded to the place from which the previous part was uploaded. */
             const cl_event wait[2] = {host->parts[i - 1].transposed, i > 1 ? host->parts[i - 2].uploaded : NULL};
-            result = ipt__host_unfailed(host->parts[i - 1].transposed);
+            result = ipt__host_unfailed(host->parts[i - 1].share->context, host->parts[i - 1].transposed);
             if (result)
                 break;
             run->written = 1;
@@ -227,15 +228,15 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         result = ipt__host_await(run, &host->parts[awaited], 0);
     /* The workspace's last event orders all launches, but does not report that an earlier one failed. */
     for (awaited = 0; awaited < ups && launches[awaited].count && !result && !run->cancelled; ++awaited)
-        result = ipt__wait_for(host->parts[awaited].transposed);
+        result = ipt__wait_for(share->context, host->parts[awaited].transposed);
     if (!result && !run->cancelled)
         result = ipt__host_enqueue(plan, share->queues[0], share->buffer, &launches[ups], NULL, &middle);
     if (!result && !run->cancelled) /* the host's matrix is unchanged until here */
-        result = ipt__wait_for(middle);
+        result = ipt__wait_for(share->context, middle);
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
-        ipt__host_forget(&part->transposed);
+        ipt__host_forget(share->context, &part->transposed);
         part->device = plan->problem.matrix_bytes / after * begin;
         part->up = part->down = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / after * (stop - begin), 0);
         if (launches[ups + 1 + i].count)
@@ -251,7 +252,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         run->cancelled = 0; /* too late to cancel */
     }
     ipt__host_finish(host);
-    ipt__host_forget(&middle);
+    ipt__host_forget(share->context, &middle);
     return result;
 }
 

@@ -35,6 +35,7 @@ static ipt__rect ipt__rect_of(size_t offset, size_t rows, size_t row_bytes, size
 
 /* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
 typedef struct ipt__way {
+    const ipt_context *context;
     cl_command_queue queue;
     cl_mem buffer;
     size_t device; /* bytes into the buffer */
@@ -63,10 +64,12 @@ static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect,
     if (!dense && pieces == 1) {
         const size_t device_origin[3] = {way->device, 0, 0}, host_origin[3] = {0, 0, 0},
                      region[3] = {rect->row_bytes, rect->rows, 1};
-        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
-                                                           pitch, 0, rect->pitch, 0, host, wait_count, wait, event)
-                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
-                                                            pitch, 0, rect->pitch, 0, host, wait_count, wait, event);
+        error = download ? ipt__calls(way->context)
+                               ->clEnqueueReadBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                         pitch, 0, rect->pitch, 0, host, wait_count, wait, event)
+                         : ipt__calls(way->context)
+                               ->clEnqueueWriteBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                          pitch, 0, rect->pitch, 0, host, wait_count, wait, event);
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
     }
@@ -75,12 +78,14 @@ static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect,
         const cl_uint waits = last ? 1 : wait_count;
         const cl_event *const list = last ? &last : wait;
         cl_event next = NULL, *const its = event ? &next : NULL;
-        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
-                                                       waits, list, its)
-                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
-                                                        waits, list, its);
+        error = download ? ipt__calls(way->context)
+                               ->clEnqueueReadBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                     waits, list, its)
+                         : ipt__calls(way->context)
+                               ->clEnqueueWriteBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                      waits, list, its);
         if (last)
-            ipt__cl.clReleaseEvent(last);
+            ipt__calls(way->context)->clReleaseEvent(last);
         last = next;
     }
     if (event)
@@ -127,6 +132,7 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
     size_t repeats = 1;
     ipt__way way;
     ipt_result result = IPT_SUCCESS;
+    way.context = plan->context;
     way.queue = plan->context->queue;
     way.buffer = buffer;
     way.device = 0;
@@ -197,10 +203,10 @@ static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_by
 
 /* ---- areas of parts and their transfers ---- */
 
-static void ipt__host_forget(cl_event *event)
+static void ipt__host_forget(const ipt_context *context, cl_event *event)
 {
     if (*event)
-        ipt__cl.clReleaseEvent(*event);
+        ipt__calls(context)->clReleaseEvent(*event);
     *event = NULL;
 }
 
@@ -235,6 +241,7 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     ipt__way way;
     cl_event last = NULL;
     int i;
+    way.context = part->share->context;
     way.queue = part->queue;
     way.buffer = part->share->buffer;
     way.device = part->device;
@@ -246,14 +253,14 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
         cl_event next = NULL;
         const ipt_result result = ipt__rect_transfer(&way, rect, last ? 1 : wait_count, last ? &last : wait, &next);
         if (last)
-            ipt__cl.clReleaseEvent(last);
+            ipt__calls(part->share->context)->clReleaseEvent(last);
         if (result)
             return result;
         last = next;
         way.device += rect->rows * rect->row_bytes;
     }
     *event = last;
-    ipt__cl.clFlush(part->queue);
+    ipt__calls(part->share->context)->clFlush(part->queue);
     return IPT_SUCCESS;
 }
 
@@ -310,9 +317,9 @@ static void ipt__host_lane_wait(ipt__host_lane *lane, int slot)
     ipt_result result;
     if (!lane->busy[slot])
         return;
-    result = ipt__wait_for(lane->busy[slot]);
+    result = ipt__wait_for(lane->part->share->context, lane->busy[slot]);
     lane->result = lane->result ? lane->result : result;
-    ipt__host_forget(&lane->busy[slot]);
+    ipt__host_forget(lane->part->share->context, &lane->busy[slot]);
 }
 
 /* Enqueues the transfer of piece `index` between a slot and the device. */
@@ -323,14 +330,16 @@ static void ipt__host_lane_enqueue(ipt__host_lane *lane, size_t index, int slot)
     char *const memory = ipt__host_lane_slot(lane, slot);
     const size_t begin = index * IPT__HOST_SLOT_BYTES, device = lane->part->device + begin,
                  bytes = ipt__min(IPT__HOST_SLOT_BYTES, lane->bytes - begin);
-    const cl_int error = lane->download ? ipt__cl.clEnqueueReadBuffer(queue, share->buffer, CL_FALSE, device, bytes,
-                                                                      memory, 0, NULL, &lane->busy[slot])
-                                        : ipt__cl.clEnqueueWriteBuffer(queue, share->buffer, CL_FALSE, device, bytes,
-                                                                       memory, 0, NULL, &lane->busy[slot]);
+    const cl_int error = lane->download ? ipt__calls(share->context)
+                                              ->clEnqueueReadBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                    memory, 0, NULL, &lane->busy[slot])
+                                        : ipt__calls(share->context)
+                                              ->clEnqueueWriteBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                     memory, 0, NULL, &lane->busy[slot]);
     if (error)
         lane->result = ipt__fail_opencl(lane->download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error);
     else
-        ipt__cl.clFlush(queue);
+        ipt__calls(share->context)->clFlush(queue);
 }
 
 /* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
@@ -397,12 +406,12 @@ static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *p
         cl_int error;
         cl_uint i;
         for (i = 0; i < wait_count && !result; ++i)
-            result = ipt__wait_for(wait[i]);
+            result = ipt__wait_for(part->share->context, wait[i]);
         if (!result)
             result = ipt__host_staged(part, run->data, download);
         if (result)
             return result;
-        error = ipt__cl.clEnqueueMarkerWithWaitList(part->queue, 0, NULL, event);
+        error = ipt__calls(part->share->context)->clEnqueueMarkerWithWaitList(part->queue, 0, NULL, event);
         return error ? ipt__fail_opencl("clEnqueueMarkerWithWaitList", error) : IPT_SUCCESS;
     }
 #endif

@@ -64,14 +64,16 @@ static void ipt__mpi_transfer(ipt__mpi_run *run, int download, size_t at, size_t
     const cl_command_queue queue = download ? run->plan->reads : run->plan->writes;
     const cl_bool waits = event ? CL_FALSE : CL_TRUE;
     if (download)
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
-                         ipt__cl.clEnqueueReadBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
-                                                     NULL, event));
+        ipt__mpi_note_cl(
+            run, "clEnqueueReadBuffer",
+            ipt__calls(run->plan->context)
+                ->clEnqueueReadBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0, NULL, event));
     else
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
-                         ipt__cl.clEnqueueWriteBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
-                                                      NULL, event));
-    ipt__cl.clFlush(queue);
+        ipt__mpi_note_cl(
+            run, "clEnqueueWriteBuffer",
+            ipt__calls(run->plan->context)
+                ->clEnqueueWriteBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0, NULL, event));
+    ipt__calls(run->plan->context)->clFlush(queue);
 }
 
 /* Waits for an event of a transfer, if any, and releases it. */
@@ -79,8 +81,8 @@ static void ipt__mpi_await(ipt__mpi_run *run, cl_event *event)
 {
     if (!*event)
         return;
-    ipt__mpi_note(run, ipt__wait_for(*event));
-    ipt__cl.clReleaseEvent(*event);
+    ipt__mpi_note(run, ipt__wait_for(run->plan->context, *event));
+    ipt__calls(run->plan->context)->clReleaseEvent(*event);
     *event = NULL;
 }
 
@@ -172,11 +174,12 @@ static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
     else if (step->received && run->place.buffer && !run->place.address)
         ipt__mpi_transfer(run, 0, step->at, step->received, memory, &slot->written);
     else if (step->received && run->place.address && phase != IPT__MPI_IN) {
-        error = ipt__cl.clEnqueueCopyBuffer(plan->writes, plan->device_window, run->place.buffer,
-                                            number * plan->shape.chunk, run->place.offset + step->at, step->received, 0,
-                                            NULL, &slot->written);
+        error =
+            ipt__calls(run->plan->context)
+                ->clEnqueueCopyBuffer(plan->writes, plan->device_window, run->place.buffer, number * plan->shape.chunk,
+                                      run->place.offset + step->at, step->received, 0, NULL, &slot->written);
         ipt__mpi_note_cl(run, "clEnqueueCopyBuffer", error);
-        ipt__cl.clFlush(plan->writes);
+        ipt__calls(run->plan->context)->clFlush(plan->writes);
     }
     ipt__mpi_progress(run, step->sent + step->received);
 }

@@ -10,17 +10,17 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
     for (i = 0; i < plan->local_count && plan->locals; ++i)
         ipt_plan_destroy(plan->locals[i].plan);
     while (plan->workspace_count) {
-        ipt__workspace_close(&plan->workspaces[--plan->workspace_count]);
+        ipt__workspace_close(plan->context, &plan->workspaces[--plan->workspace_count]);
         IPT_LOCK_DESTROY(&plan->workspaces[plan->workspace_count].lock);
     }
     ipt__release(&context->allocator, plan->workspaces);
     ipt__release(&context->allocator, plan->locals);
     if (plan->reads)
-        ipt__cl.clReleaseCommandQueue(plan->reads);
+        ipt__calls(context)->clReleaseCommandQueue(plan->reads);
     if (plan->writes)
-        ipt__cl.clReleaseCommandQueue(plan->writes);
+        ipt__calls(context)->clReleaseCommandQueue(plan->writes);
     if (plan->device_window)
-        ipt__cl.clReleaseMemObject(plan->device_window);
+        ipt__calls(context)->clReleaseMemObject(plan->device_window);
     ipt_host_free(context, plan->window);
     ipt__release(&context->allocator, plan->second);
     ipt__release(&context->allocator, plan->numbers);
@@ -236,10 +236,10 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
     result = ipt_plan_execute(local->plan, buffer->queue, buffer->buffer, buffer->byte_offset + local->at,
                               buffer->num_wait_events, buffer->wait_events, &event);
     if (event) {
-        const ipt_result waited = ipt__wait_for(event);
+        const ipt_result waited = ipt__wait_for(run->plan->context, event);
         if (waited && !result)
             result = ipt__fail_incomplete("a command on the device that moves this rank's part failed");
-        ipt__cl.clReleaseEvent(event);
+        ipt__calls(run->plan->context)->clReleaseEvent(event);
     }
     return result;
 }
@@ -367,10 +367,10 @@ static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *
     if (plan->desc.split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "split is set: plans for several devices take host memory only");
     for (i = 0; i < buffer->num_wait_events && !result; ++i)
-        result = ipt__wait_for(buffer->wait_events[i]);
+        result = ipt__wait_for(run->plan->context, buffer->wait_events[i]);
     if (result)
         return result;
-    error = ipt__cl.clFinish(buffer->queue);
+    error = ipt__calls(run->plan->context)->clFinish(buffer->queue);
     if (error)
         return ipt__fail_opencl("clFinish", error);
     run->place.buffer = buffer->buffer;

@@ -319,9 +319,9 @@ static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
             result = ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for the plan's own buffer");
     }
     if (!result)
-        plan->reads = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+        plan->reads = ipt__calls(context)->clCreateCommandQueue(context->context, context->device, 0, &error);
     if (!result && !error)
-        plan->writes = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+        plan->writes = ipt__calls(context)->clCreateCommandQueue(context->context, context->device, 0, &error);
     return error ? ipt__fail_opencl("clCreateCommandQueue", error) : result;
 }
 

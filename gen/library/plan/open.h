@@ -16,12 +16,12 @@ static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 /* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
 static IPT__RARE void ipt__plan_close(ipt_plan *plan)
 {
-    ipt__workspace_close(&plan->own);
+    ipt__workspace_close(plan->context, &plan->own);
     ipt__launches_free(&plan->context->allocator, &plan->device->launches);
     while (plan->device->kernel_count) {
         ipt__plan_kernel *const kernel = &plan->device->kernels[--plan->device->kernel_count];
         if (kernel->kernel)
-            ipt__cl.clReleaseKernel(kernel->kernel);
+            ipt__calls(plan->context)->clReleaseKernel(kernel->kernel);
         ipt__program_drop(plan->context, kernel->program);
     }
     ipt__release(&plan->context->allocator, plan->device->kernels);

@@ -1,11 +1,11 @@
 /* Allocating device memory. */
 
-static ipt_result ipt__wait_for(cl_event event)
+static ipt_result ipt__wait_for(const ipt_context *context, cl_event event)
 {
-    cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
+    cl_int status = CL_COMPLETE, error = ipt__calls(context)->clWaitForEvents(1, &event);
     if (error)
         return ipt__fail_opencl("clWaitForEvents", error);
-    error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    error = ipt__calls(context)->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     if (error)
         return ipt__fail_opencl("clGetEventInfo", error);
     return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
@@ -17,7 +17,7 @@ static ipt_result ipt__buffer_make(const ipt_context *context, size_t bytes, voi
 {
     const cl_mem_flags flags = CL_MEM_READ_WRITE | (host ? CL_MEM_USE_HOST_PTR : 0);
     cl_int error;
-    const cl_mem made = ipt__cl.clCreateBuffer(context->context, flags, bytes, host, &error);
+    const cl_mem made = ipt__calls(context)->clCreateBuffer(context->context, flags, bytes, host, &error);
     char limit[80] = "";
     if (!error) {
         *buffer = made;
@@ -45,13 +45,13 @@ static void ipt__workspace_begin(ipt__workspace *workspace, size_t limit)
 }
 
 /* Releases the memory. OpenCL keeps it alive for running executions. */
-static void ipt__workspace_close(ipt__workspace *workspace)
+static void ipt__workspace_close(const ipt_context *context, ipt__workspace *workspace)
 {
     if (workspace->last)
-        ipt__cl.clReleaseEvent(workspace->last);
+        ipt__calls(context)->clReleaseEvent(workspace->last);
     workspace->last = NULL;
     if (workspace->buffer)
-        ipt__cl.clReleaseMemObject(workspace->buffer);
+        ipt__calls(context)->clReleaseMemObject(workspace->buffer);
     workspace->buffer = NULL;
     workspace->bytes = 0;
 }
@@ -66,17 +66,18 @@ static ipt_result ipt__workspace_make(ipt_plan *plan, ipt__workspace *workspace,
     if (result)
         return result;
     IPT_LOCK_ACQUIRE(&plan->context->queue_lock);
-    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, workspace->buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
-                                        &event);
+    error = ipt__calls(plan->context)
+                ->clEnqueueFillBuffer(plan->context->queue, workspace->buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
+                                      &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
-                   : ipt__wait_for(event); /* a late allocation failure shows here */
+                   : ipt__wait_for(plan->context, event); /* a late allocation failure shows here */
     IPT_LOCK_RELEASE(&plan->context->queue_lock);
     if (result == IPT_ERROR_OUT_OF_MEMORY)
         plan->refused = bytes;
     if (event)
-        ipt__cl.clReleaseEvent(event);
+        ipt__calls(plan->context)->clReleaseEvent(event);
     if (result) {
-        ipt__cl.clReleaseMemObject(workspace->buffer);
+        ipt__calls(plan->context)->clReleaseMemObject(workspace->buffer);
         workspace->buffer = NULL;
     }
     return result;
@@ -95,7 +96,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     bytes = ipt__max(plan->device->layout.workspace, workspace->bytes);
     if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
         if (workspace->buffer) {
-            ipt__cl.clReleaseMemObject(workspace->buffer);
+            ipt__calls(plan->context)->clReleaseMemObject(workspace->buffer);
             workspace->borrower = NULL; /* the flags of the last borrower are lost */
         }
         workspace->buffer = NULL;

@@ -8,7 +8,7 @@ static IPT__RARE size_t ipt__device_limit(const ipt_context *context, const ipt_
     if (desc->max_device_memory)
         return desc->max_device_memory;
     if ((context->shares_memory && whole) || !context->device ||
-        ipt__cl.clGetDeviceInfo(context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
+        ipt__calls(context)->clGetDeviceInfo(context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
     return ipt__size_of(bytes);
 }

@@ -432,7 +432,7 @@ static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_
     if (!next)
         return result;
     if (*last)
-        ipt__cl.clReleaseEvent(*last);
+        ipt__calls(pass->context)->clReleaseEvent(*last);
     *last = next;
     call->wait_count = 1;
     call->wait = last;
@@ -463,7 +463,7 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
     if (event)
         *event = last;
     else if (last)
-        ipt__cl.clReleaseEvent(last);
+        ipt__calls(plan->context)->clReleaseEvent(last);
     return result;
 }
 

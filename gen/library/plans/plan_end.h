@@ -9,13 +9,14 @@ static IPT__RARE void ipt__host_give_back(ipt__host *host)
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
         if (share->ring.buffer)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->ring.buffer, share->ring.memory, 0, NULL, NULL);
+            ipt__calls(share->context)
+                ->clEnqueueUnmapMemObject(share->queues[0], share->ring.buffer, share->ring.memory, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
-            ipt__cl.clReleaseCommandQueue(share->queues[i]);
+            ipt__calls(share->context)->clReleaseCommandQueue(share->queues[i]);
         if (share->ring.buffer)
-            ipt__cl.clReleaseMemObject(share->ring.buffer);
+            ipt__calls(share->context)->clReleaseMemObject(share->ring.buffer);
         if (share->buffer)
-            ipt__cl.clReleaseMemObject(share->buffer);
+            ipt__calls(share->context)->clReleaseMemObject(share->buffer);
         share->ring.buffer = share->buffer = NULL;
         share->queue_count = share->borrows_queue = 0;
     }
@@ -78,9 +79,9 @@ static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
         ipt__host_close(plan);
     }
 #endif
-    ipt__workspace_close(&plan->own);
+    ipt__workspace_close(plan->context, &plan->own);
     for (i = 0; plan->split && plan->split->workspaces && i < plan->split->count; ++i)
-        ipt__workspace_close(&plan->split->workspaces[i]);
+        ipt__workspace_close(plan->context, &plan->split->workspaces[i]);
 }
 
 /* Releases the part of a plan that runs stages. */

@@ -185,7 +185,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     cl_bool compiler, unified;
     cl_ulong allocation;
     cl_uint major = 0, minor = 0, bits;
-    ipt__questions asked = ipt__questions_to(device), curious = asked;
+    ipt__questions asked = ipt__questions_to(context->driver, device), curious = asked;
     int i;
     char *at;
     for (i = 0; i < 4; ++i) {
@@ -216,15 +216,16 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->has_half = ipt__contains(extensions, "cl_khr_fp16 ");
     context->has_double = ipt__contains(extensions, "cl_khr_fp64 ");
     /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV and _MINOR_NV */
-    if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
-        !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
+    if (context->limits.nvidia && !ipt__calls(context)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
+        !ipt__calls(context)->clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
     ipt__ask_text(&curious, 0, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
     if (ipt__contains(text, "SPIR-V")) {
         const cl_platform_id platform = ipt__ask_platform(&curious);
-        void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
+        void *found =
+            ipt__calls(context)->clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
         if (!found)
-            found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");
+            found = ipt__calls(context)->clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");
         memcpy(&context->from_spirv, &found, sizeof found);
     }
     return IPT_SUCCESS;

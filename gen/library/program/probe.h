@@ -4,29 +4,34 @@
 static int ipt__run_probe(ipt_context *context, const ipt__program *program, void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
-    cl_mem memories[2];
+    ipt__kernel_call call;
     const size_t local = program->params.group_size;
     cl_mem memory = NULL;
     cl_int error;
-    cl_kernel kernel = ipt__cl.clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
+    cl_kernel kernel = ipt__calls(context)->clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
     if (error)
         return 0;
     ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
-    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
-    memories[0] = memories[1] = memory;
+    memory = ipt__calls(context)->clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes,
+                                                 words, &error);
+    memset(&call, 0, sizeof call);
+    call.kernel = kernel;
+    call.program = program;
+    call.memories[0] = call.memories[1] = memory;
+    call.arguments = arguments;
     if (!error)
-        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memories, 0, arguments, NULL);
-    if (!error)
-        error = ipt__set_expression_argument(kernel, program, NULL);
+        error = ipt__set_arguments(context, &call);
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
-        error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+        error = ipt__calls(context)->clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL,
+                                                            NULL);
     if (!error)
-        error = ipt__cl.clEnqueueReadBuffer(context->queue, memory, CL_TRUE, 0, bytes, words, 0, NULL, NULL);
+        error =
+            ipt__calls(context)->clEnqueueReadBuffer(context->queue, memory, CL_TRUE, 0, bytes, words, 0, NULL, NULL);
     IPT_LOCK_RELEASE(&context->queue_lock);
     if (memory)
-        ipt__cl.clReleaseMemObject(memory);
-    ipt__cl.clReleaseKernel(kernel);
+        ipt__calls(context)->clReleaseMemObject(memory);
+    ipt__calls(context)->clReleaseKernel(kernel);
     return !error;
 }
 

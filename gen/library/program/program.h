@@ -8,9 +8,11 @@ static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_progr
     size_t bytes = 0;
     char *log = NULL;
     ipt_result result;
-    if (!ipt__cl.clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) && bytes)
+    if (!ipt__calls(context)->clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) &&
+        bytes)
         log = (char *)ipt__allocate(&context->allocator, bytes + 1);
-    if (log && ipt__cl.clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL))
+    if (log &&
+        ipt__calls(context)->clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL))
         log[0] = 0;
     if (log && context->logger.log)
         (context->logger.log)(log, context->logger.user);
@@ -49,32 +51,37 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
     }
 }
 
-/* Sets the arguments of a kernel, with the second memory and local_bytes if it takes them. set: the arguments of the
- * last call, which are not set again if they are equal; NULL: there was no call. */
-static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
-                                 size_t local_bytes, const void *arguments, const void *set)
-{
-    cl_uint position = 0;
-    cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof memories[0], &memories[0]);
-    while (!error && position < info->memories)
-        error = ipt__cl.clSetKernelArg(kernel, position++, sizeof memories[1], &memories[1]);
-    if (!error && info->local)
-        error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
-    if (!error && (!set || memcmp(set, arguments, info->arguments_bytes)))
-        error = ipt__cl.clSetKernelArg(kernel, position, info->arguments_bytes, arguments);
-    return error;
-}
+/* What a kernel's arguments are set from. */
+typedef struct ipt__kernel_call {
+    cl_kernel kernel;
+    const ipt__program *program;
+    cl_mem memories[2]; /* the second one if the kernel takes it */
+    size_t local_bytes; /* if it takes local memory */
+    const void *arguments;
+    const void *set;   /* those of the last call, which are not set again if they are equal; NULL: there was no call */
+    const void *value; /* of the expression's argument. NULL: a number other than 0, because it may be a divisor */
+} ipt__kernel_call;
 
-/* Sets the argument of a program's expression, if it has one. value NULL: sets a number other than 0, because the
- * expression may divide by it. */
-static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
+/* Sets the arguments of a kernel. */
+static cl_int ipt__set_arguments(const ipt_context *context, const ipt__kernel_call *call)
 {
     static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
-    const ipt__kernel_info *const info = &ipt__kernels[program->id];
-    if (program->params.apply < 2)
-        return CL_SUCCESS;
-    return ipt__cl.clSetKernelArg(kernel, info->memories + (cl_uint)info->local + 1,
-                                  ipt__type_bytes(program->params.argument_type), value ? value : some);
+    const ipt__params *const params = &call->program->params;
+    const ipt__kernel_info *const info = &ipt__kernels[call->program->id];
+    const cl_kernel kernel = call->kernel;
+    const ipt__driver *const driver = ipt__calls(context);
+    cl_uint position = 0;
+    cl_int error = driver->clSetKernelArg(kernel, position++, sizeof call->memories[0], &call->memories[0]);
+    while (!error && position < info->memories)
+        error = driver->clSetKernelArg(kernel, position++, sizeof call->memories[1], &call->memories[1]);
+    if (!error && info->local)
+        error = driver->clSetKernelArg(kernel, position++, call->local_bytes, NULL);
+    if (!error && (!call->set || memcmp(call->set, call->arguments, info->arguments_bytes)))
+        error = driver->clSetKernelArg(kernel, position, info->arguments_bytes, call->arguments);
+    if (!error && params->apply >= 2)
+        error = driver->clSetKernelArg(kernel, position + 1, ipt__type_bytes(params->argument_type),
+                                       call->value ? call->value : some);
+    return error;
 }
 
 static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
@@ -127,7 +134,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
  * every kernel then moves one element to its own place. */
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
-    cl_mem memories[2];
+    ipt__kernel_call call;
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
     const unsigned char *const each = ipt__argument_bytes_of(info);
     const size_t size = program->params.group_size;
@@ -138,7 +145,7 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     cl_uint i;
     cl_mem memory = NULL;
     cl_int error;
-    cl_kernel kernel = ipt__cl.clCreateKernel(program->program, info->name, &error);
+    cl_kernel kernel = ipt__calls(context)->clCreateKernel(program->program, info->name, &error);
     if (error)
         return 0;
     for (i = 0; each[i]; ++i) {
@@ -147,24 +154,28 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         memcpy((char *)&arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
     }
-    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
-    memories[0] = memories[1] = memory;
+    memory = ipt__calls(context)->clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
+    memset(&call, 0, sizeof call);
+    call.kernel = kernel;
+    call.program = program;
+    call.memories[0] = call.memories[1] = memory;
+    call.local_bytes = 4096;
+    call.arguments = &arguments;
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
-        error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
-                                            NULL);
+        error = ipt__calls(context)->clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0,
+                                                         IPT__FINISH_BYTES, 0, NULL, NULL);
     if (!error)
-        error = ipt__set_arguments(kernel, info, memories, 4096, &arguments, NULL);
+        error = ipt__set_arguments(context, &call);
     if (!error)
-        error = ipt__set_expression_argument(kernel, program, NULL);
+        error =
+            ipt__calls(context)->clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL);
     if (!error)
-        error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL);
-    if (!error)
-        error = ipt__cl.clFinish(context->queue);
+        error = ipt__calls(context)->clFinish(context->queue);
     IPT_LOCK_RELEASE(&context->queue_lock);
     if (memory)
-        ipt__cl.clReleaseMemObject(memory);
-    ipt__cl.clReleaseKernel(kernel);
+        ipt__calls(context)->clReleaseMemObject(memory);
+    ipt__calls(context)->clReleaseKernel(kernel);
     return !error;
 }
 
@@ -178,10 +189,10 @@ static unsigned char *ipt__program_code(ipt_context *context, const ipt__program
     /* A batch's action may take indices or loop lengths from its operands: never run it on made-up operands. */
     if (context->finishes_late && !program->params.operands && !ipt__program_finish(context, program))
         return NULL;
-    if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_DEVICES, sizeof devices, devices, &count))
+    if (ipt__calls(context)->clGetProgramInfo(program->program, CL_PROGRAM_DEVICES, sizeof devices, devices, &count))
         return NULL;
     count /= sizeof *devices;
-    if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL))
+    if (ipt__calls(context)->clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL))
         return NULL;
     for (i = 0; i < count && devices[i] != context->device; ++i)
         ;
@@ -192,9 +203,9 @@ static unsigned char *ipt__program_code(ipt_context *context, const ipt__program
     memset(pointers, 0, sizeof pointers);
     pointers[i] = code ? code + before : NULL;
     /* PoCL sets the pointer to NULL if it fails to make the code. */
-    if (code &&
-        (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers, pointers, NULL) ||
-         pointers[i] != code + before)) {
+    if (code && (ipt__calls(context)->clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers,
+                                                       pointers, NULL) ||
+                 pointers[i] != code + before)) {
         ipt__release(&context->allocator, code);
         code = NULL;
     }
@@ -279,18 +290,18 @@ static cl_program ipt__program_build(const ipt_context *context, const ipt__prog
     size_t largest = 0;
     cl_kernel kernel = NULL;
     if (!*error)
-        *error = ipt__cl.clBuildProgram(created, 1, &context->device, options, NULL, NULL);
+        *error = ipt__calls(context)->clBuildProgram(created, 1, &context->device, options, NULL, NULL);
     if (!*error)
-        kernel = ipt__cl.clCreateKernel(created, ipt__kernels[program->id].name, error);
+        kernel = ipt__calls(context)->clCreateKernel(created, ipt__kernels[program->id].name, error);
     if (!*error) {
-        *error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
-                                                  &largest, NULL);
-        ipt__cl.clReleaseKernel(kernel);
+        *error = ipt__calls(context)->clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE,
+                                                               sizeof largest, &largest, NULL);
+        ipt__calls(context)->clReleaseKernel(kernel);
     }
     if (!*error && largest < program->params.group_size && !context->limits.nvidia)
         *error = CL_INVALID_WORK_GROUP_SIZE;
     if (*error && created)
-        ipt__cl.clReleaseProgram(created);
+        ipt__calls(context)->clReleaseProgram(created);
     return *error ? NULL : created;
 }
 
@@ -305,9 +316,10 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     if (bytes <= IPT__ENTRY_FACTS)
         return 0;
     bytes -= IPT__ENTRY_FACTS;
-    program->program = spirv ? context->from_spirv(context->context, code, bytes, &error)
-                             : ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
-                                                                 (const unsigned char **)&code, NULL, &error);
+    program->program =
+        spirv ? context->from_spirv(context->context, code, bytes, &error)
+              : ipt__calls(context)->clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
+                                                               (const unsigned char **)&code, NULL, &error);
     program->program =
         ipt__program_build(context, program, program->program, bitcode ? "-x spir -spir-std=1.2" : NULL, &error);
     if (error) {
@@ -412,11 +424,11 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
     if (at) {
         memmove(code, code + room, at);
         memcpy(code + at, line, room);
-        limited =
-            ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given, NULL, &error);
+        limited = ipt__calls(context)->clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given,
+                                                                 NULL, &error);
         limited = ipt__program_build(context, program, limited, NULL, &error);
         if (limited) {
-            ipt__cl.clReleaseProgram(program->program);
+            ipt__calls(context)->clReleaseProgram(program->program);
             program->program = limited;
         }
     }
@@ -428,10 +440,10 @@ static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__prog
 {
     const char *source = program->source;
     cl_int error;
-    program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
+    program->program = ipt__calls(context)->clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
     if (error)
         return ipt__fail_opencl("clCreateProgramWithSource", error);
-    error = ipt__cl.clBuildProgram(program->program, 1, &context->device, program->options, NULL, NULL);
+    error = ipt__calls(context)->clBuildProgram(program->program, 1, &context->device, program->options, NULL, NULL);
     if (error)
         return ipt__fail_build(context, program->program, program->id, error);
     ipt__log(context, "built %s", ipt__kernels[program->id].name);

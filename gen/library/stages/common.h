@@ -246,7 +246,8 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     kernel->kernel = NULL;
     kernel->is_set = 0;
     if (plan->context->context) {
-        kernel->kernel = ipt__cl.clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
+        kernel->kernel =
+            ipt__calls(plan->context)->clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
         if (error) {
             ipt__program_drop(plan->context, kernel->program);
             return ipt__fail_opencl("clCreateKernel", error);
