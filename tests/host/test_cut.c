@@ -917,6 +917,40 @@ static void cut_arrays_by_stages(void **state)
     }
 }
 
+/* A pass whose stages cannot be cut ends an execution before an earlier pass changes data. */
+static void cut_arrays_refused_whole(void **state)
+{
+    static const ipt_plan_desc descs[] = {
+        {.rank = 4, .shape = {2, 3, 15, 3}, .axes = {1, 3, 2, 0}, .elem_size = 4, .max_device_memory = 3259},
+        {.rank = 4, .shape = {4, 2, 5, 4}, .axes = {1, 0, 3, 2}, .elem_size = 4, .max_device_memory = 1714},
+        {.rank = 4, .shape = {4, 2, 3, 8}, .axes = {1, 0, 3, 2}, .elem_size = 4, .max_device_memory = 2173}};
+    size_t refused = 0;
+    (void)state;
+#if defined IPT_NO_PAPERS || defined IPT_NO_BOXES
+    test_skip("ipt was compiled without stages or boxes");
+#endif
+    for (size_t i = 0; i < TEST_COUNT(descs); ++i) {
+        ipt_plan_desc desc = descs[i];
+        unsigned char data[4096], before[4096];
+        ipt_plan *plan = NULL;
+        ipt_result result;
+        desc.batch = 1;
+        desc.host = IPT_HOST_STAGES;
+        if (ipt_plan_create(test_context, &desc, &plan))
+            continue;
+        test_fill(data, sizeof data);
+        memcpy(before, data, sizeof data);
+        result = ipt_plan_execute_host(plan, data);
+        if (result) {
+            test_expect_parts(result, IPT_ERROR_UNSUPPORTED, "host is stages", "cannot be cut");
+            assert_memory_equal(data, before, sizeof data);
+            ++refused;
+        }
+        ipt_plan_destroy(plan);
+    }
+    print_message("%zu arrays refused\n", refused);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Memory */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1102,14 +1136,24 @@ static void cut_descriptions(void **state)
 }
 
 const struct CMUnitTest test_cut[] = {
-    TEST_CASE(cut_memory),           TEST_CASE(cut_storage),
-    TEST_CASE(cut_random),           TEST_CASE(cut_moves_and_expressions),
-    TEST_CASE(cut_resume),           TEST_CASE(cut_ended_before_each_step),
-    TEST_CASE(cut_told_each_step),   TEST_CASE(cut_told_random),
-    TEST_CASE(cut_stored_arrays),    TEST_CASE(cut_arrays_at_once),
-    TEST_CASE(cut_arrays_by_stages), TEST_CASE(cut_host_memory),
-    TEST_CASE(cut_limits_too_small), TEST_CASE(cut_bad_arguments),
-    TEST_CASE(cut_pinned),           TEST_CASE(cut_storage_workspace),
-    TEST_CASE(cut_one_row),          TEST_CASE(cut_descriptions),
+    TEST_CASE(cut_memory),
+    TEST_CASE(cut_storage),
+    TEST_CASE(cut_random),
+    TEST_CASE(cut_moves_and_expressions),
+    TEST_CASE(cut_resume),
+    TEST_CASE(cut_ended_before_each_step),
+    TEST_CASE(cut_told_each_step),
+    TEST_CASE(cut_told_random),
+    TEST_CASE(cut_stored_arrays),
+    TEST_CASE(cut_arrays_at_once),
+    TEST_CASE(cut_arrays_refused_whole),
+    TEST_CASE(cut_arrays_by_stages),
+    TEST_CASE(cut_host_memory),
+    TEST_CASE(cut_limits_too_small),
+    TEST_CASE(cut_bad_arguments),
+    TEST_CASE(cut_pinned),
+    TEST_CASE(cut_storage_workspace),
+    TEST_CASE(cut_one_row),
+    TEST_CASE(cut_descriptions),
 };
 const size_t test_cut_count = TEST_COUNT(test_cut);

@@ -377,7 +377,7 @@ static void faults_none_one_command(void **state)
 /* A platform that is known to compute wrong results on CPUs: its CPU devices are refused, its GPU devices are not. */
 static void faults_wrong_device(void **state)
 {
-    ipt__questions asked = ipt__questions_to(test_device);
+    ipt__questions asked = ipt__questions_to(IPT__DRIVER_OPENCL, test_device);
     const int cpu = (ipt__device_type(&asked) & CL_DEVICE_TYPE_CPU) != 0;
     ipt_context_desc desc = {0};
     ipt_context *context = NULL;

@@ -257,12 +257,31 @@ static int ipt__pass_progressed(size_t done, size_t total, void *user)
     return of->cancelled;
 }
 
+/* Fails, before the first pass changes data, if the desc's host is impossible for a later one. */
+static ipt_result ipt__host_check_passes(const ipt_plan *plan, const char *data)
+{
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    for (i = 0; i < plan->passes->count; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
+            ipt_plan *const pass = plan->passes->list[i].plan;
+            ipt_host scheme;
+            result = ipt__host_choose(pass, data + r * plan->problem.desc.batch_stride, &scheme);
+            IPT_LOCK_ACQUIRE(&pass->host->lock);
+            if (!result && scheme == IPT_HOST_STAGES && !pass->host->staging.shares && !ipt__nothing_moves(pass))
+                result = ipt__host_add_parts(pass, scheme);
+            IPT_LOCK_RELEASE(&pass->host->lock);
+        }
+    return result;
+}
+
 /* Executes the passes of an array that exceeds the device. Each pass moves the array through host memory. */
 static IPT__RARE ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     ipt_host_options each = {NULL, NULL, NULL};
     ipt__pass_progress progress = {NULL, 0, 0, 0, 0};
-    ipt_result result = IPT_SUCCESS;
+    ipt_result result = ipt__host_check_passes(plan, (const char *)data);
     size_t r;
     int i;
     for (i = 0; i < plan->passes->count; ++i)
