@@ -11435,13 +11435,16 @@ static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
 }
 
 /* The share of the work that is even. Of a few boxes, one compute unit has the most; many come in turns, the last of
- * which need not fill the chip. Of a batch, whole arrays share the chip best. */
+ * which need not fill the chip. Of a batch, whole arrays share the chip best. Where it holds one array and a part of
+ * the next, that part only waits. */
 static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
 {
     const size_t resident = problem->panel.resident, all = boxes * problem->desc.batch;
     const size_t turn = all > resident ? resident : ipt__max(1, resident / IPT__BOX_GROUPS);
-    const double split = problem->desc.batch > 1 && resident % boxes ? 1 / (double)IPT__BOX_SPLIT : 0;
-    return (1 - split) * ipt__real(all) / ipt__real(ipt__ceil_divide(all, turn) * turn);
+    const double held = problem->desc.batch == 1 || resident % boxes == 0 ? 1
+                        : resident / boxes == 1                           ? ipt__real(boxes) / ipt__real(resident)
+                                                                          : 1 - 1 / (double)IPT__BOX_SPLIT;
+    return held * ipt__real(all) / ipt__real(ipt__ceil_divide(all, turn) * turn);
 }
 
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */

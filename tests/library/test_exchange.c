@@ -366,6 +366,21 @@ static void exchange_or_boxes(void **state)
     ipt_context_destroy(context);
 }
 
+/* The chip holds two arrays of a batch, or all of its work-groups hold one: a part of the next array would only wait.
+ */
+static void exchange_or_boxes_of_batches(void **state)
+{
+    static const ipt_plan_desc batches[] = {
+        {.rank = 6, .shape = {10, 7, 25, 13, 41, 13}, .axes = {0, 3, 2, 5, 4, 1}, .elem_size = 4},
+        {.rank = 4, .shape = {16, 119, 71, 224}, .axes = {0, 3, 2, 1}, .elem_size = 8}};
+    static const char *const how[] = {"boxes together: 175 of ", "boxes together: 426 of "};
+    ipt_context *const context = make_large_gpu();
+    (void)state;
+    for (size_t b = 0; b < TEST_COUNT(batches); ++b)
+        expect_plan(context, &batches[b], how[b]);
+    ipt_context_destroy(context);
+}
+
 const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),
                                            TEST_CASE(exchange_random),
                                            TEST_CASE(exchange_together),
@@ -378,5 +393,6 @@ const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),
                                            TEST_CASE(exchange_not_in_parts),
                                            TEST_CASE(exchange_instead_of_the_chip),
                                            TEST_CASE(exchange_of_narrow_matrices),
-                                           TEST_CASE(exchange_or_boxes)};
+                                           TEST_CASE(exchange_or_boxes),
+                                           TEST_CASE(exchange_or_boxes_of_batches)};
 const size_t test_exchange_count = TEST_COUNT(test_exchange);
