@@ -14430,10 +14430,10 @@ static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_by
 
 /* ---- areas of parts and their transfers ---- */
 
-static void ipt__host_forget(const ipt_context *context, cl_event *event)
+static void ipt__host_forget(const ipt__host_share *share, cl_event *event)
 {
     if (*event)
-        ipt__calls(context)->clReleaseEvent(*event);
+        ipt__calls(share->context)->clReleaseEvent(*event);
     *event = NULL;
 }
 
@@ -14546,7 +14546,7 @@ static void ipt__host_lane_wait(ipt__host_lane *lane, int slot)
         return;
     result = ipt__wait_for(lane->part->share->context, lane->busy[slot]);
     lane->result = lane->result ? lane->result : result;
-    ipt__host_forget(lane->part->share->context, &lane->busy[slot]);
+    ipt__host_forget(lane->part->share, &lane->busy[slot]);
 }
 
 /* Enqueues the transfer of piece `index` between a slot and the device. */
@@ -14660,12 +14660,12 @@ static IPT__RARE void ipt__host_finish(const ipt__host *host)
         for (i = 0; i < (size_t)host->shares[s].queue_count; ++i)
             ipt__calls(host->shares[s].context)->clFinish(host->shares[s].queues[i]);
     for (i = 0; i < host->part_count; ++i) {
-        ipt__host_forget(host->parts[i].share->context, &host->parts[i].uploaded);
-        ipt__host_forget(host->parts[i].share->context, &host->parts[i].transposed);
-        ipt__host_forget(host->parts[i].share->context, &host->parts[i].downloaded);
+        ipt__host_forget(host->parts[i].share, &host->parts[i].uploaded);
+        ipt__host_forget(host->parts[i].share, &host->parts[i].transposed);
+        ipt__host_forget(host->parts[i].share, &host->parts[i].downloaded);
     }
     for (i = 0; i < host->command_count; ++i)
-        ipt__host_forget(host->shares[0].context, &host->commands[i].event);
+        ipt__host_forget(host->shares, &host->commands[i].event);
 }
 
 /* Waits for a transfer of a part and reports progress. */
@@ -14888,7 +14888,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
-        ipt__host_forget(share->context, &part->transposed);
+        ipt__host_forget(share, &part->transposed);
         part->device = plan->problem.matrix_bytes / after * begin;
         part->up = part->down = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / after * (stop - begin), 0);
         if (launches[ups + 1 + i].count)
@@ -14904,7 +14904,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         run->cancelled = 0; /* too late to cancel */
     }
     ipt__host_finish(host);
-    ipt__host_forget(share->context, &middle);
+    ipt__host_forget(share, &middle);
     return result;
 }
 
@@ -16600,9 +16600,9 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     if (!result)
         result = ipt__wait_for(part.share->context, part.downloaded);
     ipt__calls(run->plan->context)->clFinish(part.queue);
-    ipt__host_forget(part.share->context, &part.uploaded);
-    ipt__host_forget(part.share->context, &part.transposed);
-    ipt__host_forget(part.share->context, &part.downloaded);
+    ipt__host_forget(part.share, &part.uploaded);
+    ipt__host_forget(part.share, &part.transposed);
+    ipt__host_forget(part.share, &part.downloaded);
     if (!result)
         ipt__host_progress(run, 2 * run->plan->cut->sizes.rest_bytes);
     return result;

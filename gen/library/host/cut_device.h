@@ -299,9 +299,9 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     if (!result)
         result = ipt__wait_for(part.share->context, part.downloaded);
     ipt__calls(run->plan->context)->clFinish(part.queue);
-    ipt__host_forget(part.share->context, &part.uploaded);
-    ipt__host_forget(part.share->context, &part.transposed);
-    ipt__host_forget(part.share->context, &part.downloaded);
+    ipt__host_forget(part.share, &part.uploaded);
+    ipt__host_forget(part.share, &part.transposed);
+    ipt__host_forget(part.share, &part.downloaded);
     if (!result)
         ipt__host_progress(run, 2 * run->plan->cut->sizes.rest_bytes);
     return result;

@@ -8,12 +8,12 @@ static IPT__RARE void ipt__host_finish(const ipt__host *host)
         for (i = 0; i < (size_t)host->shares[s].queue_count; ++i)
             ipt__calls(host->shares[s].context)->clFinish(host->shares[s].queues[i]);
     for (i = 0; i < host->part_count; ++i) {
-        ipt__host_forget(host->parts[i].share->context, &host->parts[i].uploaded);
-        ipt__host_forget(host->parts[i].share->context, &host->parts[i].transposed);
-        ipt__host_forget(host->parts[i].share->context, &host->parts[i].downloaded);
+        ipt__host_forget(host->parts[i].share, &host->parts[i].uploaded);
+        ipt__host_forget(host->parts[i].share, &host->parts[i].transposed);
+        ipt__host_forget(host->parts[i].share, &host->parts[i].downloaded);
     }
     for (i = 0; i < host->command_count; ++i)
-        ipt__host_forget(host->shares[0].context, &host->commands[i].event);
+        ipt__host_forget(host->shares, &host->commands[i].event);
 }
 
 /* Waits for a transfer of a part and reports progress. */
@@ -236,7 +236,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
-        ipt__host_forget(share->context, &part->transposed);
+        ipt__host_forget(share, &part->transposed);
         part->device = plan->problem.matrix_bytes / after * begin;
         part->up = part->down = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / after * (stop - begin), 0);
         if (launches[ups + 1 + i].count)
@@ -252,7 +252,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         run->cancelled = 0; /* too late to cancel */
     }
     ipt__host_finish(host);
-    ipt__host_forget(share->context, &middle);
+    ipt__host_forget(share, &middle);
     return result;
 }
 

@@ -203,10 +203,10 @@ static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_by
 
 /* ---- areas of parts and their transfers ---- */
 
-static void ipt__host_forget(const ipt_context *context, cl_event *event)
+static void ipt__host_forget(const ipt__host_share *share, cl_event *event)
 {
     if (*event)
-        ipt__calls(context)->clReleaseEvent(*event);
+        ipt__calls(share->context)->clReleaseEvent(*event);
     *event = NULL;
 }
 
@@ -319,7 +319,7 @@ static void ipt__host_lane_wait(ipt__host_lane *lane, int slot)
         return;
     result = ipt__wait_for(lane->part->share->context, lane->busy[slot]);
     lane->result = lane->result ? lane->result : result;
-    ipt__host_forget(lane->part->share->context, &lane->busy[slot]);
+    ipt__host_forget(lane->part->share, &lane->busy[slot]);
 }
 
 /* Enqueues the transfer of piece `index` between a slot and the device. */
