@@ -2291,7 +2291,7 @@ IPT_API double ipt_heuristic_occupancy(const ipt_heuristic_device *device, size_
     groups = ipt__min(groups, items / group_size);
     if (local_bytes)
         groups = ipt__min(groups, device->local_bytes / local_bytes);
-    return ipt__real(groups * group_size) / ipt__real(items);
+    return (double)(groups * group_size) / (double)items;
 }
 
 IPT_API size_t ipt_heuristic_smallest_group(const ipt_heuristic_device *device, size_t group_bytes, size_t item_bytes,
@@ -12664,7 +12664,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     cl_int error;
     if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
-                         ipt__real(launch->groups));
+                         (double)launch->groups);
     call.kernel = kernel->kernel;
     call.program = kernel->program;
     call.memories[0] = launch->given & 1 ? run->buffers[0] : workspace;
@@ -16323,7 +16323,8 @@ static IPT__RARE void ipt__cut_permute(const ipt__problem *problem, ipt_plan_des
         desc->host = IPT_HOST_AUTO; /* plans of several passes have no parts */
 }
 
-/* The desc of a plan for `count` pieces of rows x cols elements, or of super-elements. */
+/* The desc of a plan for `count` pieces of rows x cols elements, or of super-elements. Pieces have no parts by stages.
+ */
 static IPT__RARE ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size_t cols, size_t count,
                                                    ipt_host host)
 {
@@ -16334,7 +16335,9 @@ static IPT__RARE ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t 
     desc.batch_stride = 0;
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
-    desc.host = plan->problem.desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
+    desc.host = host == IPT_HOST_STAGES || (plan->problem.desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED)
+                    ? IPT_HOST_SYNCHRONOUS
+                    : host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
     return desc;
@@ -17140,7 +17143,8 @@ static ipt_result ipt__host_check_passes(const ipt_plan *plan, const char *data)
             ipt_host scheme;
             result = ipt__host_choose(pass, data + r * plan->problem.desc.batch_stride, &scheme);
             IPT_LOCK_ACQUIRE(&pass->host->lock);
-            if (!result && scheme == IPT_HOST_STAGES && !pass->host->staging.shares && !ipt__nothing_moves(pass))
+            if (!result && scheme == IPT_HOST_STAGES && !pass->host->staging.shares && !ipt__nothing_moves(pass) &&
+                pass->device && pass->device->layout.stage_count)
                 result = ipt__host_add_parts(pass, scheme);
             IPT_LOCK_RELEASE(&pass->host->lock);
         }

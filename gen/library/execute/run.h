@@ -82,7 +82,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     cl_int error;
     if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
-                         ipt__real(launch->groups));
+                         (double)launch->groups);
     call.kernel = kernel->kernel;
     call.program = kernel->program;
     call.memories[0] = launch->given & 1 ? run->buffers[0] : workspace;

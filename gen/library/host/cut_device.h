@@ -22,7 +22,8 @@ static IPT__RARE void ipt__cut_permute(const ipt__problem *problem, ipt_plan_des
         desc->host = IPT_HOST_AUTO; /* plans of several passes have no parts */
 }
 
-/* The desc of a plan for `count` pieces of rows x cols elements, or of super-elements. */
+/* The desc of a plan for `count` pieces of rows x cols elements, or of super-elements. Pieces have no parts by stages.
+ */
 static IPT__RARE ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size_t cols, size_t count,
                                                    ipt_host host)
 {
@@ -33,7 +34,9 @@ static IPT__RARE ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t 
     desc.batch_stride = 0;
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
-    desc.host = plan->problem.desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
+    desc.host = host == IPT_HOST_STAGES || (plan->problem.desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED)
+                    ? IPT_HOST_SYNCHRONOUS
+                    : host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
     return desc;

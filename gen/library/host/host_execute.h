@@ -269,7 +269,8 @@ static ipt_result ipt__host_check_passes(const ipt_plan *plan, const char *data)
             ipt_host scheme;
             result = ipt__host_choose(pass, data + r * plan->problem.desc.batch_stride, &scheme);
             IPT_LOCK_ACQUIRE(&pass->host->lock);
-            if (!result && scheme == IPT_HOST_STAGES && !pass->host->staging.shares && !ipt__nothing_moves(pass))
+            if (!result && scheme == IPT_HOST_STAGES && !pass->host->staging.shares && !ipt__nothing_moves(pass) &&
+                pass->device && pass->device->layout.stage_count)
                 result = ipt__host_add_parts(pass, scheme);
             IPT_LOCK_RELEASE(&pass->host->lock);
         }

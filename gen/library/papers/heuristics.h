@@ -249,7 +249,7 @@ IPT_API double ipt_heuristic_occupancy(const ipt_heuristic_device *device, size_
     groups = ipt__min(groups, items / group_size);
     if (local_bytes)
         groups = ipt__min(groups, device->local_bytes / local_bytes);
-    return ipt__real(groups * group_size) / ipt__real(items);
+    return (double)(groups * group_size) / (double)items;
 }
 
 IPT_API size_t ipt_heuristic_smallest_group(const ipt_heuristic_device *device, size_t group_bytes, size_t item_bytes,
