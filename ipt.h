@@ -165,6 +165,9 @@
  *   IPT_API                precedes every public function, for example an export attribute
  *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time: the library that the environment's IPT_OPENCL_LIBRARY names, else
  *                          the system's
+ *   IPT_NATIVE             adds the native driver: this CPU without OpenCL, its kernels compiled by GCC or clang
+ *   IPT_NO_OPENCL          leaves OpenCL out: adds IPT_NATIVE, reads no header of OpenCL, links with -lpthread alone
+ *   IPT_KERNELS_FILE       IPT_NATIVE: the name of ipt_kernels.h, or of the single header, if it has another one
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
@@ -192,11 +195,118 @@
  */
 /* clang-format on */
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/no_opencl                                                                                              */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The names of OpenCL that ipt uses, for programs without OpenCL: IPT_NO_OPENCL. Handles are opaque. The numbers are
+ * those of the Khronos Group's OpenCL 1.2 specification. */
+#ifdef IPT_NO_OPENCL
+#ifndef IPT_NATIVE
+#define IPT_NATIVE
+#endif
+#include <stdint.h>
+#define CL_VERSION_1_2 1
+#define CL_API_CALL
+#define CL_CALLBACK
+typedef uint8_t cl_uchar;
+typedef uint16_t cl_ushort;
+typedef int32_t cl_int;
+typedef uint32_t cl_uint;
+typedef int64_t cl_long;
+typedef uint64_t cl_ulong;
+typedef cl_uint cl_bool, cl_platform_info, cl_device_info, cl_context_info, cl_command_queue_info, cl_mem_info,
+    cl_mem_object_type, cl_program_info, cl_program_build_info, cl_kernel_work_group_info, cl_event_info,
+    cl_profiling_info;
+typedef cl_ulong cl_device_type, cl_command_queue_properties, cl_mem_flags, cl_map_flags;
+typedef intptr_t cl_context_properties;
+typedef struct ipt_cl_platform_id *cl_platform_id;
+typedef struct ipt_cl_device_id *cl_device_id;
+typedef struct ipt_cl_context *cl_context;
+typedef struct ipt_cl_command_queue *cl_command_queue;
+typedef struct ipt_cl_mem *cl_mem;
+typedef struct ipt_cl_program *cl_program;
+typedef struct ipt_cl_kernel *cl_kernel;
+typedef struct ipt_cl_event *cl_event;
+#define CL_FALSE 0
+#define CL_TRUE 1
+#define CL_SUCCESS 0
+#define CL_DEVICE_NOT_FOUND (-1)
+#define CL_COMPILER_NOT_AVAILABLE (-3)
+#define CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)
+#define CL_OUT_OF_RESOURCES (-5)
+#define CL_OUT_OF_HOST_MEMORY (-6)
+#define CL_PROFILING_INFO_NOT_AVAILABLE (-7)
+#define CL_INVALID_VALUE (-30)
+#define CL_INVALID_DEVICE (-33)
+#define CL_INVALID_COMMAND_QUEUE (-36)
+#define CL_INVALID_MEM_OBJECT (-38)
+#define CL_INVALID_BINARY (-42)
+#define CL_INVALID_KERNEL_NAME (-46)
+#define CL_INVALID_ARG_SIZE (-51)
+#define CL_INVALID_WORK_GROUP_SIZE (-54)
+#define CL_INVALID_EVENT (-58)
+#define CL_INVALID_BUFFER_SIZE (-61)
+#define CL_COMPLETE 0
+#define CL_PLATFORM_VERSION 0x0901
+#define CL_PLATFORM_NAME 0x0902
+#define CL_DEVICE_TYPE_CPU 2
+#define CL_DEVICE_TYPE_GPU 4
+#define CL_DEVICE_TYPE 0x1000
+#define CL_DEVICE_MAX_COMPUTE_UNITS 0x1002
+#define CL_DEVICE_MAX_WORK_GROUP_SIZE 0x1004
+#define CL_DEVICE_ADDRESS_BITS 0x100D
+#define CL_DEVICE_MAX_MEM_ALLOC_SIZE 0x1010
+#define CL_DEVICE_GLOBAL_MEM_SIZE 0x101F
+#define CL_DEVICE_LOCAL_MEM_SIZE 0x1023
+#define CL_DEVICE_COMPILER_AVAILABLE 0x1028
+#define CL_DEVICE_NAME 0x102B
+#define CL_DEVICE_VENDOR 0x102C
+#define CL_DRIVER_VERSION 0x102D
+#define CL_DEVICE_VERSION 0x102F
+#define CL_DEVICE_EXTENSIONS 0x1030
+#define CL_DEVICE_PLATFORM 0x1031
+#define CL_DEVICE_HOST_UNIFIED_MEMORY 0x1035
+#define CL_CONTEXT_DEVICES 0x1081
+#define CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE 1
+#define CL_QUEUE_PROFILING_ENABLE 2
+#define CL_QUEUE_CONTEXT 0x1090
+#define CL_QUEUE_DEVICE 0x1091
+#define CL_QUEUE_PROPERTIES 0x1093
+#define CL_MEM_READ_WRITE 1
+#define CL_MEM_WRITE_ONLY 2
+#define CL_MEM_READ_ONLY 4
+#define CL_MEM_USE_HOST_PTR 8
+#define CL_MEM_ALLOC_HOST_PTR 16
+#define CL_MEM_COPY_HOST_PTR 32
+#define CL_MEM_OBJECT_BUFFER 0x10F0
+#define CL_MEM_TYPE 0x1100
+#define CL_MEM_FLAGS 0x1101
+#define CL_MEM_SIZE 0x1102
+#define CL_MEM_HOST_PTR 0x1103
+#define CL_MEM_CONTEXT 0x1106
+#define CL_MEM_ASSOCIATED_MEMOBJECT 0x1107
+#define CL_MEM_OFFSET 0x1108
+#define CL_MAP_READ 1
+#define CL_MAP_WRITE 2
+#define CL_PROGRAM_DEVICES 0x1163
+#define CL_PROGRAM_BINARY_SIZES 0x1165
+#define CL_PROGRAM_BINARIES 0x1166
+#define CL_PROGRAM_BUILD_LOG 0x1183
+#define CL_KERNEL_WORK_GROUP_SIZE 0x11B0
+#define CL_EVENT_COMMAND_QUEUE 0x11D0
+#define CL_EVENT_COMMAND_EXECUTION_STATUS 0x11D3
+#define CL_EVENT_CONTEXT 0x11D4
+#define CL_PROFILING_COMMAND_START 0x1282
+#define CL_PROFILING_COMMAND_END 0x1283
+#define CL_DEVICE_TYPE_ALL 0xFFFFFFFFu
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>interface/names                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Headers, settings, and the lists of names that plans use. A newcomer skips to >>interface/core. */
 
+#ifndef IPT_NO_OPENCL
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
@@ -205,10 +315,24 @@
 #else
 #include <CL/cl.h>
 #endif
+#endif
 #include <stddef.h>
 
 #ifndef CL_VERSION_1_2
 #error "ipt.h needs OpenCL 1.2 or later: CL_TARGET_OPENCL_VERSION is set below 120"
+#endif
+
+/* Without OpenCL there is no text to compile and no code to store. */
+#ifdef IPT_NO_OPENCL
+#ifndef IPT_NO_KERNEL_SOURCE
+#define IPT_NO_KERNEL_SOURCE
+#endif
+#ifndef IPT_NO_OFFLINE
+#define IPT_NO_OFFLINE
+#endif
+#ifndef IPT_NO_DISK_CACHE
+#define IPT_NO_DISK_CACHE
+#endif
 #endif
 
 /* Older name of IPT_NO_PAPERS. Storages need the code of host matrices in parts. */
@@ -278,6 +402,14 @@ typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__ENUMERATOR) IPT__SEQUENCE_COU
 
 /* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
+
+/* The drivers, for ipt_context_desc.driver. X(enumerator, name) */
+#define IPT_DRIVER_LIST(X)                                                                                             \
+    X(IPT_DRIVER_AUTO, "auto")     /* a GPU or accelerator through OpenCL, else this CPU, else OpenCL's */             \
+    X(IPT_DRIVER_OPENCL, "opencl") /* an OpenCL device */                                                              \
+    X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, in programs with IPT_NATIVE */
+
+typedef enum ipt_driver { IPT_DRIVER_LIST(IPT__ENUMERATOR) IPT__DRIVER_COUNT } ipt_driver;
 
 /* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, rows of the result in reverse sequence, each row of
  * the result reversed). Rotations are clockwise. Rotations by 90 and 270 degrees, like transpositions, make cols x rows
@@ -447,7 +579,10 @@ typedef struct ipt_context_desc {
     size_t binary_count;
     const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
                             and described, and their sources read, but not executed. NULL: a real context */
-} ipt_context_desc;      /* zero-initialised means defaults */
+    ipt_driver driver;   /* AUTO, OPENCL or NATIVE; device_name and IPT_DEVICE may say "native", too */
+    size_t threads; /* NATIVE: of a launch, the caller's among them. 0: the environment's IPT_THREADS, else one for each
+                       processor */
+} ipt_context_desc; /* zero-initialised means defaults */
 
 /* ipt_context_create for a desc of desc_bytes bytes. ipt_context_create passes the size that the program's ipt.h
  * declares, so that programs and a shared library may differ in version. A later library takes the fields that the
@@ -1284,6 +1419,12 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan);
 #if !defined(_WIN32)
 #include <sys/stat.h>
 #endif
+#if !defined(_WIN32) && defined(IPT_NATIVE)
+#include <pthread.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#endif
 #if !defined(_WIN32) && !defined(IPT_NO_DISK_CACHE)
 #include <dirent.h>
 #include <errno.h>
@@ -1727,211 +1868,6 @@ static int ipt__path_is_plain(const char *path)
 #endif
 }
 #endif
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>driver/driver                                                                                                    */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* Drivers: how ipt reaches devices. */
-
-/* Every operation that ipt asks of a device, with OpenCL's names, parameters and promises. X(result, name, parameters).
- * ipt calls them only through a driver. */
-#define IPT_ENTRY_POINT_LIST(X)                                                                                        \
-    X(cl_int, clGetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))                                                \
-    X(cl_int, clGetPlatformInfo, (cl_platform_id, cl_platform_info, size_t, void *, size_t *))                         \
-    X(void *, clGetExtensionFunctionAddressForPlatform, (cl_platform_id, const char *))                                \
-    X(cl_int, clGetDeviceIDs, (cl_platform_id, cl_device_type, cl_uint, cl_device_id *, cl_uint *))                    \
-    X(cl_int, clGetDeviceInfo, (cl_device_id, cl_device_info, size_t, void *, size_t *))                               \
-    X(cl_int, clRetainDevice, (cl_device_id))                                                                          \
-    X(cl_int, clReleaseDevice, (cl_device_id))                                                                         \
-    X(cl_context, clCreateContext,                                                                                     \
-      (const cl_context_properties *, cl_uint, const cl_device_id *,                                                   \
-       void(CL_CALLBACK *)(const char *, const void *, size_t, void *), void *, cl_int *))                             \
-    X(cl_int, clRetainContext, (cl_context))                                                                           \
-    X(cl_int, clReleaseContext, (cl_context))                                                                          \
-    X(cl_int, clGetContextInfo, (cl_context, cl_context_info, size_t, void *, size_t *))                               \
-    X(cl_command_queue, clCreateCommandQueue, (cl_context, cl_device_id, cl_command_queue_properties, cl_int *))       \
-    X(cl_int, clReleaseCommandQueue, (cl_command_queue))                                                               \
-    X(cl_int, clGetCommandQueueInfo, (cl_command_queue, cl_command_queue_info, size_t, void *, size_t *))              \
-    X(cl_mem, clCreateBuffer, (cl_context, cl_mem_flags, size_t, void *, cl_int *))                                    \
-    X(cl_int, clReleaseMemObject, (cl_mem))                                                                            \
-    X(cl_int, clGetMemObjectInfo, (cl_mem, cl_mem_info, size_t, void *, size_t *))                                     \
-    X(cl_program, clCreateProgramWithSource, (cl_context, cl_uint, const char **, const size_t *, cl_int *))           \
-    X(cl_program, clCreateProgramWithBinary,                                                                           \
-      (cl_context, cl_uint, const cl_device_id *, const size_t *, const unsigned char **, cl_int *, cl_int *))         \
-    X(cl_int, clGetProgramInfo, (cl_program, cl_program_info, size_t, void *, size_t *))                               \
-    X(cl_int, clBuildProgram,                                                                                          \
-      (cl_program, cl_uint, const cl_device_id *, const char *, void(CL_CALLBACK *)(cl_program, void *), void *))      \
-    X(cl_int, clGetProgramBuildInfo, (cl_program, cl_device_id, cl_program_build_info, size_t, void *, size_t *))      \
-    X(cl_int, clReleaseProgram, (cl_program))                                                                          \
-    X(cl_kernel, clCreateKernel, (cl_program, const char *, cl_int *))                                                 \
-    X(cl_int, clGetKernelWorkGroupInfo,                                                                                \
-      (cl_kernel, cl_device_id, cl_kernel_work_group_info, size_t, void *, size_t *))                                  \
-    X(cl_int, clReleaseKernel, (cl_kernel))                                                                            \
-    X(cl_int, clSetKernelArg, (cl_kernel, cl_uint, size_t, const void *))                                              \
-    X(cl_int, clEnqueueNDRangeKernel,                                                                                  \
-      (cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint,                  \
-       const cl_event *, cl_event *))                                                                                  \
-    X(cl_int, clEnqueueFillBuffer,                                                                                     \
-      (cl_command_queue, cl_mem, const void *, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *))         \
-    X(cl_int, clEnqueueCopyBuffer,                                                                                     \
-      (cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *))               \
-    X(cl_int, clEnqueueWriteBuffer,                                                                                    \
-      (cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *, cl_event *))        \
-    X(cl_int, clEnqueueReadBuffer,                                                                                     \
-      (cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint, const cl_event *, cl_event *))              \
-    X(cl_int, clEnqueueWriteBufferRect,                                                                                \
-      (cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t,      \
-       size_t, const void *, cl_uint, const cl_event *, cl_event *))                                                   \
-    X(cl_int, clEnqueueReadBufferRect,                                                                                 \
-      (cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t,      \
-       size_t, void *, cl_uint, const cl_event *, cl_event *))                                                         \
-    X(void *, clEnqueueMapBuffer,                                                                                      \
-      (cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t, cl_uint, const cl_event *, cl_event *,         \
-       cl_int *))                                                                                                      \
-    X(cl_int, clEnqueueUnmapMemObject, (cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *))      \
-    X(cl_event, clCreateUserEvent, (cl_context, cl_int *))                                                             \
-    X(cl_int, clSetUserEventStatus, (cl_event, cl_int))                                                                \
-    X(cl_int, clEnqueueMarkerWithWaitList, (cl_command_queue, cl_uint, const cl_event *, cl_event *))                  \
-    X(cl_int, clWaitForEvents, (cl_uint, const cl_event *))                                                            \
-    X(cl_int, clGetEventInfo, (cl_event, cl_event_info, size_t, void *, size_t *))                                     \
-    X(cl_int, clGetEventProfilingInfo, (cl_event, cl_profiling_info, size_t, void *, size_t *))                        \
-    X(cl_int, clRetainEvent, (cl_event))                                                                               \
-    X(cl_int, clReleaseEvent, (cl_event))                                                                              \
-    X(cl_int, clFlush, (cl_command_queue))                                                                             \
-    X(cl_int, clFinish, (cl_command_queue))
-
-/* The drivers. */
-typedef enum ipt__driver_id { IPT__DRIVER_OPENCL } ipt__driver_id;
-
-/* A driver: its operations. */
-typedef struct ipt__driver {
-#define IPT__DRIVER_FIELD(result, name, parameters) result(CL_API_CALL *name) parameters;
-    IPT_ENTRY_POINT_LIST(IPT__DRIVER_FIELD)
-} ipt__driver;
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>driver/opencl                                                                                                    */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* OpenCL as a driver. */
-
-#ifdef IPT_OPENCL_DYNAMIC
-
-/* Written once, under ipt__load_lock. Besides the threads' error texts, this is the only state outside contexts. */
-static ipt__driver ipt__opencl;
-static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
-static int ipt__loaded;
-
-/* The names of OpenCL's library, the most usual first. Android's vendors have folders and names of their own. */
-static const char *const ipt__libraries[] = {
-#if defined(_WIN32)
-    "OpenCL.dll"
-#elif defined(__APPLE__)
-    "/System/Library/Frameworks/OpenCL.framework/OpenCL"
-#elif defined(__ANDROID__)
-#define IPT__ANDROID_LIBRARIES(folder)                                                                                 \
-    "/vendor/" folder "/libOpenCL.so", "/system/vendor/" folder "/libOpenCL.so", "/system/" folder "/libOpenCL.so",    \
-        "/vendor/" folder "/egl/libGLES_mali.so", "/system/vendor/" folder "/egl/libGLES_mali.so",                     \
-        "/vendor/" folder "/libPVROCL.so"
-    "libOpenCL.so", "libOpenCL-pixel.so", IPT__ANDROID_LIBRARIES("lib64"), IPT__ANDROID_LIBRARIES("lib")
-#else
-    "libOpenCL.so.1", "libOpenCL.so"
-#endif
-};
-
-static void *ipt__library_open_named(const char *name)
-{
-#if defined(_WIN32)
-    wchar_t wide[IPT__WIDE_PATH];
-    return ipt__path_widen(name, wide) ? (void *)LoadLibraryW(wide) : NULL;
-#else
-    return dlopen(name, RTLD_NOW);
-#endif
-}
-
-/* Opens the library that the environment's IPT_OPENCL_LIBRARY names, else the first that the system has. On failure
- * *library is NULL. */
-static ipt_result ipt__library_open(void **library)
-{
-    char room[1024];
-    const char *const named =
-        IPT__ENVIRONMENT_IS_OWN ? ipt__environment("IPT_OPENCL_LIBRARY", room, sizeof room) : NULL;
-    size_t i;
-    *library = named && *named ? ipt__library_open_named(named) : NULL;
-    if (named && *named)
-        return *library ? IPT_SUCCESS
-                        : ipt__fail(IPT_ERROR_NO_DEVICE,
-                                    "the environment's IPT_OPENCL_LIBRARY is %.400s, which cannot be loaded", named);
-    for (i = 0; !*library && i < sizeof ipt__libraries / sizeof *ipt__libraries; ++i)
-        *library = ipt__library_open_named(ipt__libraries[i]);
-    return *library ? IPT_SUCCESS
-                    : ipt__fail(IPT_ERROR_NO_DEVICE,
-                                "no OpenCL library is installed: install an OpenCL loader and a driver, or name the "
-                                "library in the environment's IPT_OPENCL_LIBRARY");
-}
-
-/* Writes the address of a function to `pointer`. Returns 0 if the library lacks the function. */
-static int ipt__library_find(void *library, const char *name, void *pointer, size_t pointer_bytes)
-{
-#if defined(_WIN32)
-    const FARPROC found = GetProcAddress((HMODULE)library, name);
-#else
-    void *const found = dlsym(library, name);
-#endif
-    memcpy(pointer, &found, pointer_bytes); /* C cannot cast an object's pointer to a function's pointer */
-    return found != NULL;
-}
-
-static void ipt__library_close(void *library)
-{
-#if defined(_WIN32)
-    FreeLibrary((HMODULE)library);
-#else
-    dlclose(library);
-#endif
-}
-
-/* Loads the library on the first call. */
-static ipt_result ipt__opencl_open(void)
-{
-    ipt_result result = IPT_SUCCESS;
-    IPT_LOCK_ACQUIRE(&ipt__load_lock);
-    if (!ipt__loaded) {
-        void *library;
-        result = ipt__library_open(&library);
-#define IPT__ENTRY_POINT_FIND(unused_result, name, parameters)                                                         \
-    if (!result && !ipt__library_find(library, #name, &ipt__opencl.name, sizeof ipt__opencl.name))                     \
-        result = ipt__fail(IPT_ERROR_NO_DEVICE, "the OpenCL library has no %s: it is older than 1.2", #name);
-        IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_FIND)
-        ipt__loaded = !result;
-        if (library && result)
-            ipt__library_close(library);
-    }
-    IPT_LOCK_RELEASE(&ipt__load_lock);
-    return result;
-}
-
-#else
-
-/* Tests may define IPT_ENTRY_POINT(name) as a replacement for an OpenCL function. */
-#ifndef IPT_ENTRY_POINT
-#define IPT_ENTRY_POINT(name) name
-#endif
-#define IPT__ENTRY_POINT_ADDRESS(result, name, parameters) IPT_ENTRY_POINT(name),
-static const ipt__driver ipt__opencl = {IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
-
-static ipt_result ipt__opencl_open(void)
-{
-    return IPT_SUCCESS;
-}
-
-#endif
-
-/* The operations of a driver. A program with one driver calls them directly. */
-static const ipt__driver *ipt__driver_of(ipt__driver_id driver)
-{
-    (void)driver;
-    return &ipt__opencl;
-}
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>base/arithmetic                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -2867,6 +2803,1797 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
 #endif
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/driver                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Drivers: how ipt reaches devices. */
+
+/* Every operation that ipt asks of a device, with OpenCL's names, parameters and promises. X(result, name, parameters).
+ * ipt calls them only through a driver. */
+#define IPT_ENTRY_POINT_LIST(X)                                                                                        \
+    X(cl_int, clGetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))                                                \
+    X(cl_int, clGetPlatformInfo, (cl_platform_id, cl_platform_info, size_t, void *, size_t *))                         \
+    X(void *, clGetExtensionFunctionAddressForPlatform, (cl_platform_id, const char *))                                \
+    X(cl_int, clGetDeviceIDs, (cl_platform_id, cl_device_type, cl_uint, cl_device_id *, cl_uint *))                    \
+    X(cl_int, clGetDeviceInfo, (cl_device_id, cl_device_info, size_t, void *, size_t *))                               \
+    X(cl_int, clRetainDevice, (cl_device_id))                                                                          \
+    X(cl_int, clReleaseDevice, (cl_device_id))                                                                         \
+    X(cl_context, clCreateContext,                                                                                     \
+      (const cl_context_properties *, cl_uint, const cl_device_id *,                                                   \
+       void(CL_CALLBACK *)(const char *, const void *, size_t, void *), void *, cl_int *))                             \
+    X(cl_int, clRetainContext, (cl_context))                                                                           \
+    X(cl_int, clReleaseContext, (cl_context))                                                                          \
+    X(cl_int, clGetContextInfo, (cl_context, cl_context_info, size_t, void *, size_t *))                               \
+    X(cl_command_queue, clCreateCommandQueue, (cl_context, cl_device_id, cl_command_queue_properties, cl_int *))       \
+    X(cl_int, clReleaseCommandQueue, (cl_command_queue))                                                               \
+    X(cl_int, clGetCommandQueueInfo, (cl_command_queue, cl_command_queue_info, size_t, void *, size_t *))              \
+    X(cl_mem, clCreateBuffer, (cl_context, cl_mem_flags, size_t, void *, cl_int *))                                    \
+    X(cl_int, clReleaseMemObject, (cl_mem))                                                                            \
+    X(cl_int, clGetMemObjectInfo, (cl_mem, cl_mem_info, size_t, void *, size_t *))                                     \
+    X(cl_program, clCreateProgramWithSource, (cl_context, cl_uint, const char **, const size_t *, cl_int *))           \
+    X(cl_program, clCreateProgramWithBinary,                                                                           \
+      (cl_context, cl_uint, const cl_device_id *, const size_t *, const unsigned char **, cl_int *, cl_int *))         \
+    X(cl_int, clGetProgramInfo, (cl_program, cl_program_info, size_t, void *, size_t *))                               \
+    X(cl_int, clBuildProgram,                                                                                          \
+      (cl_program, cl_uint, const cl_device_id *, const char *, void(CL_CALLBACK *)(cl_program, void *), void *))      \
+    X(cl_int, clGetProgramBuildInfo, (cl_program, cl_device_id, cl_program_build_info, size_t, void *, size_t *))      \
+    X(cl_int, clReleaseProgram, (cl_program))                                                                          \
+    X(cl_kernel, clCreateKernel, (cl_program, const char *, cl_int *))                                                 \
+    X(cl_int, clGetKernelWorkGroupInfo,                                                                                \
+      (cl_kernel, cl_device_id, cl_kernel_work_group_info, size_t, void *, size_t *))                                  \
+    X(cl_int, clReleaseKernel, (cl_kernel))                                                                            \
+    X(cl_int, clSetKernelArg, (cl_kernel, cl_uint, size_t, const void *))                                              \
+    X(cl_int, clEnqueueNDRangeKernel,                                                                                  \
+      (cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint,                  \
+       const cl_event *, cl_event *))                                                                                  \
+    X(cl_int, clEnqueueFillBuffer,                                                                                     \
+      (cl_command_queue, cl_mem, const void *, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *))         \
+    X(cl_int, clEnqueueCopyBuffer,                                                                                     \
+      (cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *))               \
+    X(cl_int, clEnqueueWriteBuffer,                                                                                    \
+      (cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *, cl_event *))        \
+    X(cl_int, clEnqueueReadBuffer,                                                                                     \
+      (cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint, const cl_event *, cl_event *))              \
+    X(cl_int, clEnqueueWriteBufferRect,                                                                                \
+      (cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t,      \
+       size_t, const void *, cl_uint, const cl_event *, cl_event *))                                                   \
+    X(cl_int, clEnqueueReadBufferRect,                                                                                 \
+      (cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t,      \
+       size_t, void *, cl_uint, const cl_event *, cl_event *))                                                         \
+    X(void *, clEnqueueMapBuffer,                                                                                      \
+      (cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t, cl_uint, const cl_event *, cl_event *,         \
+       cl_int *))                                                                                                      \
+    X(cl_int, clEnqueueUnmapMemObject, (cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *))      \
+    X(cl_event, clCreateUserEvent, (cl_context, cl_int *))                                                             \
+    X(cl_int, clSetUserEventStatus, (cl_event, cl_int))                                                                \
+    X(cl_int, clEnqueueMarkerWithWaitList, (cl_command_queue, cl_uint, const cl_event *, cl_event *))                  \
+    X(cl_int, clWaitForEvents, (cl_uint, const cl_event *))                                                            \
+    X(cl_int, clGetEventInfo, (cl_event, cl_event_info, size_t, void *, size_t *))                                     \
+    X(cl_int, clGetEventProfilingInfo, (cl_event, cl_profiling_info, size_t, void *, size_t *))                        \
+    X(cl_int, clRetainEvent, (cl_event))                                                                               \
+    X(cl_int, clReleaseEvent, (cl_event))                                                                              \
+    X(cl_int, clFlush, (cl_command_queue))                                                                             \
+    X(cl_int, clFinish, (cl_command_queue))
+
+/* The drivers. */
+enum { IPT__MOST_THREADS = 256 }; /* of the native driver's launches */
+
+typedef enum ipt__driver_id { IPT__DRIVER_OPENCL, IPT__DRIVER_NATIVE } ipt__driver_id;
+
+/* A driver: its operations, and what it cannot do. */
+typedef struct ipt__driver {
+    /* Returns the driver's own program for a kernel and params; NULL with *error: it has none. The field is NULL if the
+     * driver compiles text. */
+    cl_program (*program_of)(ipt__kernel_id kernel, const ipt__params *params, cl_int *error);
+#define IPT__DRIVER_FIELD(result, name, parameters) result(CL_API_CALL *name) parameters;
+    IPT_ENTRY_POINT_LIST(IPT__DRIVER_FIELD)
+} ipt__driver;
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/opencl                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* OpenCL as a driver. */
+#ifndef IPT_NO_OPENCL
+
+#ifdef IPT_OPENCL_DYNAMIC
+
+/* Written once, under ipt__load_lock. Besides the threads' error texts, this is the only state outside contexts. */
+static ipt__driver ipt__opencl;
+static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
+static int ipt__loaded;
+
+/* The names of OpenCL's library, the most usual first. Android's vendors have folders and names of their own. */
+static const char *const ipt__libraries[] = {
+#if defined(_WIN32)
+    "OpenCL.dll"
+#elif defined(__APPLE__)
+    "/System/Library/Frameworks/OpenCL.framework/OpenCL"
+#elif defined(__ANDROID__)
+#define IPT__ANDROID_LIBRARIES(folder)                                                                                 \
+    "/vendor/" folder "/libOpenCL.so", "/system/vendor/" folder "/libOpenCL.so", "/system/" folder "/libOpenCL.so",    \
+        "/vendor/" folder "/egl/libGLES_mali.so", "/system/vendor/" folder "/egl/libGLES_mali.so",                     \
+        "/vendor/" folder "/libPVROCL.so"
+    "libOpenCL.so", "libOpenCL-pixel.so", IPT__ANDROID_LIBRARIES("lib64"), IPT__ANDROID_LIBRARIES("lib")
+#else
+    "libOpenCL.so.1", "libOpenCL.so"
+#endif
+};
+
+static void *ipt__library_open_named(const char *name)
+{
+#if defined(_WIN32)
+    wchar_t wide[IPT__WIDE_PATH];
+    return ipt__path_widen(name, wide) ? (void *)LoadLibraryW(wide) : NULL;
+#else
+    return dlopen(name, RTLD_NOW);
+#endif
+}
+
+/* Opens the library that the environment's IPT_OPENCL_LIBRARY names, else the first that the system has. On failure
+ * *library is NULL. */
+static ipt_result ipt__library_open(void **library)
+{
+    char room[1024];
+    const char *const named =
+        IPT__ENVIRONMENT_IS_OWN ? ipt__environment("IPT_OPENCL_LIBRARY", room, sizeof room) : NULL;
+    size_t i;
+    *library = named && *named ? ipt__library_open_named(named) : NULL;
+    if (named && *named)
+        return *library ? IPT_SUCCESS
+                        : ipt__fail(IPT_ERROR_NO_DEVICE,
+                                    "the environment's IPT_OPENCL_LIBRARY is %.400s, which cannot be loaded", named);
+    for (i = 0; !*library && i < sizeof ipt__libraries / sizeof *ipt__libraries; ++i)
+        *library = ipt__library_open_named(ipt__libraries[i]);
+    return *library ? IPT_SUCCESS
+                    : ipt__fail(IPT_ERROR_NO_DEVICE,
+                                "no OpenCL library is installed: install an OpenCL loader and a driver, or name the "
+                                "library in the environment's IPT_OPENCL_LIBRARY");
+}
+
+/* Writes the address of a function to `pointer`. Returns 0 if the library lacks the function. */
+static int ipt__library_find(void *library, const char *name, void *pointer, size_t pointer_bytes)
+{
+#if defined(_WIN32)
+    const FARPROC found = GetProcAddress((HMODULE)library, name);
+#else
+    void *const found = dlsym(library, name);
+#endif
+    memcpy(pointer, &found, pointer_bytes); /* C cannot cast an object's pointer to a function's pointer */
+    return found != NULL;
+}
+
+static void ipt__library_close(void *library)
+{
+#if defined(_WIN32)
+    FreeLibrary((HMODULE)library);
+#else
+    dlclose(library);
+#endif
+}
+
+/* Loads the library on the first call. */
+static ipt_result ipt__opencl_open(void)
+{
+    ipt_result result = IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&ipt__load_lock);
+    if (!ipt__loaded) {
+        void *library;
+        result = ipt__library_open(&library);
+#define IPT__ENTRY_POINT_FIND(unused_result, name, parameters)                                                         \
+    if (!result && !ipt__library_find(library, #name, &ipt__opencl.name, sizeof ipt__opencl.name))                     \
+        result = ipt__fail(IPT_ERROR_NO_DEVICE, "the OpenCL library has no %s: it is older than 1.2", #name);
+        IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_FIND)
+        ipt__loaded = !result;
+        if (library && result)
+            ipt__library_close(library);
+    }
+    IPT_LOCK_RELEASE(&ipt__load_lock);
+    return result;
+}
+
+#else
+
+/* Tests may define IPT_ENTRY_POINT(name) as a replacement for an OpenCL function. */
+#ifndef IPT_ENTRY_POINT
+#define IPT_ENTRY_POINT(name) name
+#endif
+#define IPT__ENTRY_POINT_ADDRESS(result, name, parameters) IPT_ENTRY_POINT(name),
+static const ipt__driver ipt__opencl = {NULL, IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
+
+static ipt_result ipt__opencl_open(void)
+{
+    return IPT_SUCCESS;
+}
+
+#endif
+
+#else
+
+static ipt_result ipt__opencl_open(void)
+{
+    return ipt__fail(IPT_ERROR_NO_DEVICE, "ipt was compiled with IPT_NO_OPENCL: this CPU is the device");
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/pool                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The native driver's threads: they share the parts of one job after the other. */
+#ifdef IPT_NATIVE
+
+/* A lock with a condition. Programs may replace the library's lock, but not by one with a condition. */
+#if defined(_WIN32)
+typedef SRWLOCK ipt__pool_lock;
+typedef CONDITION_VARIABLE ipt__pool_condition;
+#define IPT__POOL_LOCK_STATIC SRWLOCK_INIT
+#define IPT__POOL_CONDITION_STATIC CONDITION_VARIABLE_INIT
+#define IPT__POOL_ACQUIRE(lock) AcquireSRWLockExclusive(lock)
+#define IPT__POOL_RELEASE(lock) ReleaseSRWLockExclusive(lock)
+#define IPT__POOL_WAIT(condition, lock) SleepConditionVariableSRW(condition, lock, INFINITE, 0)
+#define IPT__POOL_WAKE(condition) WakeAllConditionVariable(condition)
+#define IPT__PROCESS() 1 /* there is no fork */
+#else
+typedef pthread_mutex_t ipt__pool_lock;
+typedef pthread_cond_t ipt__pool_condition;
+#define IPT__POOL_LOCK_STATIC PTHREAD_MUTEX_INITIALIZER
+#define IPT__POOL_CONDITION_STATIC PTHREAD_COND_INITIALIZER
+#define IPT__POOL_ACQUIRE(lock) pthread_mutex_lock(lock)
+#define IPT__POOL_RELEASE(lock) pthread_mutex_unlock(lock)
+#define IPT__POOL_WAIT(condition, lock) pthread_cond_wait(condition, lock)
+#define IPT__POOL_WAKE(condition) pthread_cond_broadcast(condition)
+#define IPT__PROCESS() (long)getpid()
+#endif
+
+/* A job: parts 0 to count - 1, each run once by some thread. */
+typedef struct ipt__job {
+    void (*run)(const void *job, cl_uint part);
+    const void *job;
+    cl_uint count, next; /* next: the first part that no thread has taken; atomic */
+} ipt__job;
+
+static ipt__pool_lock ipt__pool_mutex = IPT__POOL_LOCK_STATIC;
+static ipt__pool_condition ipt__pool_work = IPT__POOL_CONDITION_STATIC, ipt__pool_done = IPT__POOL_CONDITION_STATIC;
+
+/* Read and written under ipt__pool_mutex. */
+static struct ipt__pool {
+    ipt__job *job;   /* NULL: helpers may not enter */
+    unsigned inside; /* helpers that work on the job */
+    unsigned users;  /* contexts */
+    unsigned count;  /* of threads */
+    int ends, busy;
+    long process; /* that has the threads: a child after fork has none of them */
+#ifndef IPT_NO_THREADS
+    ipt__thread threads[IPT__MOST_THREADS];
+#endif
+} ipt__pool;
+
+/* Runs parts until all are taken. */
+static void ipt__job_work(ipt__job *job)
+{
+    for (;;) {
+        const cl_uint part = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
+        if (part >= job->count)
+            return;
+        job->run(job->job, part);
+    }
+}
+
+#ifndef IPT_NO_THREADS
+static IPT__THREAD_RESULT ipt__pool_main(void *unused)
+{
+    struct ipt__pool *const pool = &ipt__pool;
+    (void)unused;
+    IPT__POOL_ACQUIRE(&ipt__pool_mutex);
+    while (!pool->ends) {
+        ipt__job *const job = pool->job;
+        if (!job || __atomic_load_n(&job->next, __ATOMIC_RELAXED) >= job->count) {
+            IPT__POOL_WAIT(&ipt__pool_work, &ipt__pool_mutex);
+            continue;
+        }
+        ++pool->inside;
+        IPT__POOL_RELEASE(&ipt__pool_mutex);
+        ipt__job_work(job);
+        IPT__POOL_ACQUIRE(&ipt__pool_mutex);
+        if (!--pool->inside)
+            IPT__POOL_WAKE(&ipt__pool_done);
+    }
+    IPT__POOL_RELEASE(&ipt__pool_mutex);
+    return IPT__THREAD_RETURN;
+}
+#endif
+
+/* Forgets the threads of the parent process. Such a process has one thread yet. */
+static void ipt__pool_check_process(void)
+{
+    if (!ipt__pool.process || ipt__pool.process == IPT__PROCESS())
+        return;
+#if !defined(_WIN32)
+    pthread_mutex_init(&ipt__pool_mutex, NULL);
+    pthread_cond_init(&ipt__pool_work, NULL);
+    pthread_cond_init(&ipt__pool_done, NULL);
+#endif
+    ipt__pool.job = NULL;
+    ipt__pool.inside = ipt__pool.count = 0;
+    ipt__pool.ends = ipt__pool.busy = 0;
+    ipt__pool.process = IPT__PROCESS();
+}
+
+/* Starts missing threads, up to `wanted` beside the caller's. The lock is held. */
+static void ipt__pool_grow(unsigned wanted)
+{
+#ifndef IPT_NO_THREADS
+    while (!ipt__pool.ends && ipt__pool.count < wanted && ipt__pool.count < IPT__MOST_THREADS &&
+           IPT__THREAD_START(&ipt__pool.threads[ipt__pool.count], ipt__pool_main, NULL))
+        ++ipt__pool.count;
+#else
+    (void)wanted;
+#endif
+}
+
+/* Runs a job on the caller's thread and on up to `threads` - 1 others. While another job has them, the caller works
+ * alone: kernels never wait for a work-group that is not running. */
+static void ipt__pool_run(ipt__job *job, unsigned threads)
+{
+    struct ipt__pool *const pool = &ipt__pool;
+    int mine = 0;
+    ipt__pool_check_process();
+    if (threads > 1 && job->count > 1) {
+        IPT__POOL_ACQUIRE(&ipt__pool_mutex);
+        mine = !pool->busy;
+        if (mine) {
+            pool->busy = 1;
+            ipt__pool_grow((unsigned)ipt__min(threads, job->count) - 1);
+            pool->job = job;
+            IPT__POOL_WAKE(&ipt__pool_work);
+        }
+        IPT__POOL_RELEASE(&ipt__pool_mutex);
+    }
+    ipt__job_work(job);
+    if (!mine)
+        return;
+    IPT__POOL_ACQUIRE(&ipt__pool_mutex);
+    pool->job = NULL;
+    while (pool->inside)
+        IPT__POOL_WAIT(&ipt__pool_done, &ipt__pool_mutex);
+    pool->busy = 0;
+    IPT__POOL_RELEASE(&ipt__pool_mutex);
+}
+
+/* A context begins (1) or ends (-1) to use the pool. The last one ends the threads: the code may be unloaded after it.
+ * Until they have ended, other contexts work without threads. */
+static void ipt__pool_use(int begins)
+{
+    struct ipt__pool *const pool = &ipt__pool;
+    unsigned ended = 0;
+    ipt__pool_check_process();
+    IPT__POOL_ACQUIRE(&ipt__pool_mutex);
+    pool->users += (unsigned)begins;
+    pool->process = IPT__PROCESS();
+    if (!pool->users && pool->count) {
+        ended = pool->count;
+        pool->count = 0;
+        pool->ends = 1;
+        IPT__POOL_WAKE(&ipt__pool_work);
+    }
+    IPT__POOL_RELEASE(&ipt__pool_mutex);
+    if (!ended)
+        return;
+#ifndef IPT_NO_THREADS
+    while (ended--)
+        IPT__THREAD_JOIN(pool->threads[ended]);
+#endif
+    IPT__POOL_ACQUIRE(&ipt__pool_mutex);
+    pool->ends = 0;
+    IPT__POOL_RELEASE(&ipt__pool_mutex);
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/native_kernels                                                                                            */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The native driver's kernels: the texts of gen/kernels, compiled as C with the program that includes ipt.h. */
+#ifdef IPT_NATIVE
+
+#if !defined(__GNUC__) && !defined(__clang__)
+#error "IPT_NATIVE needs GCC or clang: their vectors and atomics"
+#endif
+
+/* The name by which this file, or the file that has both headers, includes ipt_kernels.h again. */
+#ifndef IPT_KERNELS_FILE
+#define IPT_KERNELS_FILE "ipt_kernels.h"
+#endif
+
+enum {
+    IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
+    IPT__NATIVE_LOCAL_BYTES = 17408, /* of the tiles of kernel swap */
+    IPT__NATIVE_REGISTERS = 32       /* most units of a piece that kernel views holds */
+};
+
+typedef unsigned long long ipt__native_ulong IPT__ALIGNED(unsigned long long); /* as in arguments */
+typedef long long ipt__native_long;
+#define IPT__NATIVE_VECTOR(type, count) __attribute__((vector_size(sizeof(type) * (count))))
+typedef cl_uint ipt__native_uint2 IPT__NATIVE_VECTOR(cl_uint, 2);
+typedef cl_uint ipt__native_uint4 IPT__NATIVE_VECTOR(cl_uint, 4);
+typedef cl_uint ipt__native_uint8 IPT__NATIVE_VECTOR(cl_uint, 8);
+typedef ipt__native_ulong ipt__native_ulong2 IPT__NATIVE_VECTOR(ipt__native_ulong, 2);
+typedef ipt__native_ulong ipt__native_ulong4 IPT__NATIVE_VECTOR(ipt__native_ulong, 4);
+typedef unsigned char ipt__native_uchar16 IPT__NATIVE_VECTOR(unsigned char, 16);
+typedef unsigned short ipt__native_ushort8 IPT__NATIVE_VECTOR(unsigned short, 8);
+typedef unsigned short ipt__native_ushort16 IPT__NATIVE_VECTOR(unsigned short, 16);
+
+/* What a program learns at run time, where OpenCL compiles for each value. */
+typedef struct ipt__native_call {
+    cl_uint group, groups; /* number of this work-group, and of all */
+    cl_uint tile, tall, axes;
+} ipt__native_call;
+
+/* A launch: a kernel with its arguments. */
+typedef struct ipt__native_launch {
+    char *memories[2];
+    size_t local_bytes;
+    const void *arguments;
+    ipt__native_call call;
+} ipt__native_launch;
+
+/* Runs one work-group. local: `local_bytes` bytes, aligned to 16. */
+typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
+
+/* A vector of components of x and y, by their indices in both. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define IPT__NATIVE_MIX(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define IPT__NATIVE_MIX(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
+#endif
+
+/* floor(a * b / 2^64) */
+static inline ipt__native_ulong ipt__native_mul_hi(ipt__native_ulong a, ipt__native_ulong b)
+{
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 wide;
+    return (ipt__native_ulong)((wide)a * b >> 64);
+#else
+    const ipt__native_ulong low = a & 0xffffffffu, high = a >> 32, other_low = b & 0xffffffffu, other_high = b >> 32;
+    const ipt__native_ulong first = low * other_low, second = high * other_low + (first >> 32);
+    const ipt__native_ulong third = low * other_high + (second & 0xffffffffu);
+    return high * other_high + (second >> 32) + (third >> 32);
+#endif
+}
+
+/* OpenCL's atomic_cmpxchg: returns the word's old value. */
+static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
+{
+    __atomic_compare_exchange_n(word, &expected, stored, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}
+
+/* A name of a program's own, and functions that call kernels with one or two memories, without or with local memory. */
+#define IPT__NATIVE_JOIN_NAME(name, kernel, unit, kind, level) name##_##kernel##_##unit##_##kind##_##level
+#define IPT__NATIVE_NAME(name, kernel, unit, kind, level) IPT__NATIVE_JOIN_NAME(name, kernel, unit, kind, level)
+#define IPT__NATIVE_OWN(name) IPT__NATIVE_NAME(name, IPT__NATIVE_KERNEL, IPT_UNIT_BYTES, IPT__NATIVE_KIND, IPT__NATIVE)
+#define IPT__NATIVE_RUN(kernel, memories)                                                                              \
+    typedef char IPT__NATIVE_OWN(                                                                                      \
+        ipt__native_same)[sizeof(ipt_arguments) == sizeof(ipt__##kernel##_arguments) ? 1 : -1];                        \
+    static void IPT__NATIVE_OWN(ipt__native_run)(const ipt__native_launch *launch, cl_uint group, void *local)         \
+    {                                                                                                                  \
+        ipt_arguments arguments;                                                                                       \
+        ipt__native_call call = launch->call;                                                                          \
+        call.group = group;                                                                                            \
+        (void)local;                                                                                                   \
+        memcpy(&arguments, launch->arguments, sizeof arguments);                                                       \
+        ipt_k_##kernel(memories, arguments, call);                                                                     \
+    }
+#define IPT__NATIVE_FIRST(unit) (unit *)(void *)launch->memories[0]
+#define IPT__NATIVE_COMMA ,
+#define IPT__NATIVE_RUN_1_0(kernel, unit, second) IPT__NATIVE_RUN(kernel, IPT__NATIVE_FIRST(unit))
+#define IPT__NATIVE_RUN_1_1(kernel, unit, second)                                                                      \
+    IPT__NATIVE_RUN(kernel, IPT__NATIVE_FIRST(unit) IPT__NATIVE_COMMA(unit *) local)
+#define IPT__NATIVE_RUN_2_0(kernel, unit, second)                                                                      \
+    IPT__NATIVE_RUN(kernel, IPT__NATIVE_FIRST(unit) IPT__NATIVE_COMMA(second *)(void *) launch->memories[1])
+#define IPT__NATIVE_RUN_2_1(kernel, unit, second)                                                                      \
+    IPT__NATIVE_RUN(kernel, IPT__NATIVE_FIRST(unit) IPT__NATIVE_COMMA(second *)(void *)                                \
+                                launch->memories[1] IPT__NATIVE_COMMA(unit *) local)
+
+/* Levels of instruction sets: 0 is what the compiler assumes, 1 is AVX2, for processors that have it. */
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX2__)
+#define IPT__NATIVE_LEVELS 2
+#else
+#define IPT__NATIVE_LEVELS 1
+#endif
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wcast-align"
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wmisleading-indentation"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-local-typedefs"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+#if defined(__i386__) && !defined(__SSE2__)
+#define IPT__NATIVE_NEEDS_SSE2
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("sse2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("sse2")
+#endif
+#endif
+
+#define IPT__NATIVE 0
+#define IPT_UNIT_BYTES 1
+#include IPT_KERNELS_FILE
+#undef IPT_UNIT_BYTES
+#define IPT_UNIT_BYTES 2
+#include IPT_KERNELS_FILE
+#undef IPT_UNIT_BYTES
+#define IPT_UNIT_BYTES 4
+#include IPT_KERNELS_FILE
+#undef IPT_UNIT_BYTES
+#define IPT_UNIT_BYTES 8
+#include IPT_KERNELS_FILE
+#undef IPT_UNIT_BYTES
+#define IPT_UNIT_BYTES 16
+#include IPT_KERNELS_FILE
+#undef IPT_UNIT_BYTES
+#undef IPT__NATIVE
+
+#if defined(IPT__NATIVE_NEEDS_SSE2) && defined(__clang__)
+#pragma clang attribute pop
+#elif defined(IPT__NATIVE_NEEDS_SSE2)
+#pragma GCC pop_options
+#endif
+
+#if IPT__NATIVE_LEVELS > 1
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic")
+#endif
+#define IPT__NATIVE 1
+#define IPT_UNIT_BYTES 1
+#include IPT_KERNELS_FILE
+#undef IPT_UNIT_BYTES
+#define IPT_UNIT_BYTES 2
+#include IPT_KERNELS_FILE
+#undef IPT_UNIT_BYTES
+#define IPT_UNIT_BYTES 4
+#include IPT_KERNELS_FILE
+#undef IPT_UNIT_BYTES
+#define IPT_UNIT_BYTES 8
+#include IPT_KERNELS_FILE
+#undef IPT_UNIT_BYTES
+#define IPT_UNIT_BYTES 16
+#include IPT_KERNELS_FILE
+#undef IPT_UNIT_BYTES
+#undef IPT__NATIVE
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+
+#pragma GCC diagnostic pop
+
+/* A kernel of one kind: a function for each level and unit. */
+typedef struct ipt__native_program {
+    ipt__kernel_id id;
+    cl_uint kind;
+    ipt__native_run *runs[IPT__NATIVE_LEVELS][IPT__NATIVE_UNITS];
+} ipt__native_program;
+
+#define IPT__NATIVE_UNITS_OF(kernel, kind, level)                                                                      \
+    {                                                                                                                  \
+        IPT__NATIVE_NAME(ipt__native_run, kernel, 1, kind, level),                                                     \
+            IPT__NATIVE_NAME(ipt__native_run, kernel, 2, kind, level),                                                 \
+            IPT__NATIVE_NAME(ipt__native_run, kernel, 4, kind, level),                                                 \
+            IPT__NATIVE_NAME(ipt__native_run, kernel, 8, kind, level),                                                 \
+            IPT__NATIVE_NAME(ipt__native_run, kernel, 16, kind, level)                                                 \
+    }
+#if IPT__NATIVE_LEVELS > 1
+#define IPT__NATIVE_LEVELS_0(kernel, kind)                                                                             \
+    {                                                                                                                  \
+        IPT__NATIVE_UNITS_OF(kernel, kind, 0), IPT__NATIVE_UNITS_OF(kernel, kind, 0)                                   \
+    }
+#define IPT__NATIVE_LEVELS_1(kernel, kind)                                                                             \
+    {                                                                                                                  \
+        IPT__NATIVE_UNITS_OF(kernel, kind, 0), IPT__NATIVE_UNITS_OF(kernel, kind, 1)                                   \
+    }
+#else
+#define IPT__NATIVE_LEVELS_0(kernel, kind)                                                                             \
+    {                                                                                                                  \
+        IPT__NATIVE_UNITS_OF(kernel, kind, 0)                                                                          \
+    }
+#define IPT__NATIVE_LEVELS_1 IPT__NATIVE_LEVELS_0
+#endif
+#define IPT__NATIVE_ROW(kernel, kind, vectors)                                                                         \
+    {IPT__KERNEL_##kernel, kind, IPT__NATIVE_LEVELS_##vectors(IPT__NATIVE_##kernel, kind)},
+static const ipt__native_program ipt__native_programs[] = {IPT_NATIVE_PROGRAM_LIST(IPT__NATIVE_ROW)};
+
+/* The kind of the native program for a kernel and params. */
+static cl_uint ipt__native_kind(ipt__kernel_id id, const ipt__params *params)
+{
+    switch (id) {
+    case IPT__KERNEL_pairs:
+    case IPT__KERNEL_shuffle:
+        return params->inner;
+#ifndef IPT_NO_BOXES
+    case IPT__KERNEL_thin:
+        return params->channels;
+#endif
+    default:
+        return 0;
+    }
+}
+
+/* The native program for a kernel and params; NULL: there is none. Programs learn other parameters at run time, or know
+ * the values that plans choose for this device. */
+static const ipt__native_program *ipt__native_find(ipt__kernel_id id, const ipt__params *params)
+{
+    const cl_uint kind = ipt__native_kind(id, params);
+    size_t i;
+    if (params->apply || params->operands || params->group_size > 1 || params->lanes > 1 || params->bank_padding ||
+        params->flag_spread > 1 || params->reversed || params->index_bits == 32 ||
+        params->local_bytes > IPT__NATIVE_LOCAL_BYTES || params->registers > IPT__NATIVE_REGISTERS ||
+        (params->registers && id == IPT__KERNEL_shuffle))
+        return NULL;
+    for (i = 0; i < sizeof ipt__native_programs / sizeof *ipt__native_programs; ++i)
+        if (ipt__native_programs[i].id == id && ipt__native_programs[i].kind == kind)
+            return &ipt__native_programs[i];
+    return NULL;
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/native_objects                                                                                            */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The native driver's objects behind OpenCL's handles: memory, queues, events, and commands that run once the events
+ * that they wait for have ended. */
+#ifdef IPT_NATIVE
+
+enum {
+    IPT__NATIVE_ALIGNMENT = 4096,    /* of memory: a page */
+    IPT__NATIVE_LOCAL = 32768,       /* bytes of local memory, which is on a thread's stack */
+    IPT__NATIVE_ALONE = 1 << 17,     /* up to so many bytes of memory, a kernel's launch wakes no thread */
+    IPT__NATIVE_PIECE = 1 << 20,     /* bytes that a thread copies at a time */
+    IPT__NATIVE_FAILED_BEFORE = -14, /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
+    IPT__NATIVE_IS_QUEUED = 3
+};
+
+/* All objects of this driver begin with the number of references to them. `lock` guards all of their fields that
+ * change. */
+static struct ipt__native {
+    ipt__pool_lock lock;
+    ipt__pool_condition changed; /* an event has ended */
+} ipt__native_state = {IPT__POOL_LOCK_STATIC, IPT__POOL_CONDITION_STATIC};
+
+typedef struct ipt__native_object {
+    size_t references;
+} ipt__native_object;
+
+typedef struct ipt__native_context {
+    ipt__native_object object;
+    unsigned threads; /* of a launch */
+} ipt__native_context;
+
+typedef struct ipt__native_memory {
+    ipt__native_object object;
+    cl_context context;
+    cl_mem_flags flags;
+    size_t bytes;
+    void *host; /* the caller's memory, if it uses that */
+    char *data, *owned;
+} ipt__native_memory;
+
+typedef struct ipt__native_queue {
+    ipt__native_object object;
+    cl_context context;
+    cl_command_queue_properties properties;
+    struct ipt__native_event *last; /* of the last command, unless it has ended */
+    size_t commands;                /* that have not ended */
+} ipt__native_queue;
+
+typedef struct ipt__native_kernel {
+    const ipt__native_program *program;
+    ipt__kernel_id id;
+    cl_uint unit; /* index */
+    ipt__native_memory *memories[2];
+    size_t local_bytes;
+    cl_uint tile, tall, axes;
+    ipt__arguments arguments;
+} ipt__native_kernel;
+
+/* A command that waits for an event. */
+typedef struct ipt__native_link {
+    struct ipt__native_link *next; /* of the same event */
+    struct ipt__native_command *command;
+    int passes; /* the event's failure ends the command */
+} ipt__native_link;
+
+typedef struct ipt__native_event {
+    ipt__native_object object;
+    cl_context context;
+    ipt__native_queue *queue; /* NULL: the user's event */
+    cl_int status;
+    ipt__native_link *waiting;
+    cl_ulong begin, end; /* nanoseconds */
+} ipt__native_event;
+
+/* Bytes of three dimensions that move between two places. */
+typedef struct ipt__native_copy {
+    char *to;
+    const char *from;
+    size_t region[3], to_pitch[2], from_pitch[2]; /* distances of rows and of slices */
+} ipt__native_copy;
+
+typedef struct ipt__native_command {
+    ipt__native_event *event;
+    ipt__native_memory *memories[2]; /* whose references it holds */
+    void (*run)(struct ipt__native_command *command);
+    ipt__native_kernel kernel;
+    cl_uint groups;
+    ipt__native_copy copy;
+    cl_ulong pattern;
+    size_t pattern_bytes;
+    size_t missing; /* events that have not ended */
+    cl_int failure;
+    struct ipt__native_command *next; /* to run on the same thread */
+    ipt__native_link links[1];        /* as many as events */
+} ipt__native_command;
+
+static cl_ulong ipt__native_clock(void)
+{
+#if defined(_WIN32)
+    LARGE_INTEGER now, each;
+    QueryPerformanceCounter(&now);
+    QueryPerformanceFrequency(&each);
+    return (cl_ulong)((double)now.QuadPart * 1e9 / (double)each.QuadPart);
+#else
+#if defined(CLOCK_MONOTONIC)
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (cl_ulong)now.tv_sec * 1000000000u + (cl_ulong)now.tv_nsec;
+#else /* hidden by strict C */
+    struct timeval now;
+    gettimeofday(&now, NULL);
+    return (cl_ulong)now.tv_sec * 1000000000u + (cl_ulong)now.tv_usec * 1000u;
+#endif
+#endif
+}
+
+/* Threads that work on a launch: as many as processors that this process may use, unless IPT_THREADS says another
+ * number. */
+static unsigned ipt__native_threads(void)
+{
+    char room[16];
+    const char *const wanted = ipt__environment("IPT_THREADS", room, sizeof room);
+    long count = wanted ? strtol(wanted, NULL, 10) : 0;
+    if (count < 1) {
+#if defined(_WIN32)
+        SYSTEM_INFO system;
+        GetSystemInfo(&system);
+        count = (long)system.dwNumberOfProcessors;
+#elif defined(_SC_NPROCESSORS_ONLN)
+        count = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
+    }
+    return count < 1 ? 1 : count > IPT__MOST_THREADS ? (unsigned)IPT__MOST_THREADS : (unsigned)count;
+}
+
+static void ipt__native_lock(void)
+{
+    IPT__POOL_ACQUIRE(&ipt__native_state.lock);
+}
+
+static void ipt__native_unlock(void)
+{
+    IPT__POOL_RELEASE(&ipt__native_state.lock);
+}
+
+static void ipt__native_retain(void *object)
+{
+    ipt__native_lock();
+    ++((ipt__native_object *)object)->references;
+    ipt__native_unlock();
+}
+
+/* Drops a reference, and frees the object without any. The lock is held. */
+static void ipt__native_drop(void *object)
+{
+    if (object && !--((ipt__native_object *)object)->references)
+        free(object);
+}
+
+/* Drops a reference to memory. The lock is held. */
+static void ipt__native_drop_memory(ipt__native_memory *memory)
+{
+    if (memory && memory->object.references == 1)
+        free(memory->owned);
+    ipt__native_drop(memory);
+}
+
+static unsigned ipt__native_threads_of(const ipt__native_command *command)
+{
+    return ((const ipt__native_context *)(void *)command->event->context)->threads;
+}
+
+/* The level of instruction sets that this processor has. Tests may define another one. */
+#ifndef IPT__NATIVE_LEVEL
+#if IPT__NATIVE_LEVELS > 1
+#define IPT__NATIVE_LEVEL() (__builtin_cpu_supports("avx2") != 0)
+#else
+#define IPT__NATIVE_LEVEL() 0
+#endif
+#endif
+
+/* What the threads of a launch share. */
+typedef struct ipt__native_work {
+    ipt__native_launch launch;
+    ipt__native_run *run;
+} ipt__native_work;
+
+static void ipt__native_group(const void *job, cl_uint part)
+{
+    const ipt__native_work *const work = (const ipt__native_work *)job;
+    ipt__native_uint4 local[IPT__NATIVE_LOCAL / sizeof(ipt__native_uint4)];
+    work->run(&work->launch, part, local);
+}
+
+static void ipt__native_do_kernel(ipt__native_command *command)
+{
+    const ipt__native_kernel *const kernel = &command->kernel;
+    ipt__native_work work;
+    ipt__job job;
+    int i;
+    size_t bytes = 0;
+    for (i = 0; i < 2; ++i) {
+        work.launch.memories[i] = kernel->memories[i] ? kernel->memories[i]->data : NULL;
+        bytes = kernel->memories[i] ? ipt__max(bytes, kernel->memories[i]->bytes) : bytes;
+    }
+    work.launch.local_bytes = kernel->local_bytes;
+    work.launch.arguments = &kernel->arguments;
+    work.launch.call.group = 0;
+    work.launch.call.groups = command->groups;
+    work.launch.call.tile = kernel->tile;
+    work.launch.call.tall = kernel->tall;
+    work.launch.call.axes = kernel->axes;
+    work.run = kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit];
+    job.run = ipt__native_group;
+    job.job = &work;
+    job.count = command->groups;
+    job.next = 0;
+    ipt__pool_run(&job, bytes <= IPT__NATIVE_ALONE ? 1 : ipt__native_threads_of(command));
+}
+
+/* Copies a part of a copy's rows. */
+static void ipt__native_copy_rows(const void *job, cl_uint part)
+{
+    const ipt__native_copy *const copy = (const ipt__native_copy *)job;
+    const size_t rows = copy->region[1] * copy->region[2], bytes = copy->region[0];
+    const size_t each = ipt__max(1, IPT__NATIVE_PIECE / bytes), pieces = ipt__ceil_divide(bytes, IPT__NATIVE_PIECE);
+    const size_t first = part / pieces * each, end = ipt__min(rows, first + each);
+    const size_t at = part % pieces * IPT__NATIVE_PIECE, units = ipt__min((size_t)IPT__NATIVE_PIECE, bytes - at);
+    size_t row;
+    for (row = first; row < end; ++row)
+        memmove(copy->to + row % copy->region[1] * copy->to_pitch[0] + row / copy->region[1] * copy->to_pitch[1] + at,
+                copy->from + row % copy->region[1] * copy->from_pitch[0] + row / copy->region[1] * copy->from_pitch[1] +
+                    at,
+                units);
+}
+
+static void ipt__native_do_copy(ipt__native_command *command)
+{
+    const ipt__native_copy *const copy = &command->copy;
+    const size_t rows = copy->region[1] * copy->region[2], bytes = copy->region[0];
+    const size_t pieces = ipt__ceil_divide(bytes, IPT__NATIVE_PIECE), each = ipt__max(1, IPT__NATIVE_PIECE / bytes);
+    ipt__job job;
+    job.run = ipt__native_copy_rows;
+    job.job = copy;
+    job.count = (cl_uint)(ipt__ceil_divide(rows, each) * pieces);
+    job.next = 0;
+    ipt__pool_run(&job, ipt__native_threads_of(command));
+}
+
+static void ipt__native_do_fill(ipt__native_command *command)
+{
+    char *const to = command->copy.to;
+    const size_t bytes = command->copy.region[0];
+    size_t i;
+    if (!command->pattern) {
+        memset(to, 0, bytes);
+        return;
+    }
+    for (i = 0; i < bytes; i += command->pattern_bytes)
+        memcpy(to + i, &command->pattern, command->pattern_bytes);
+}
+
+static void ipt__native_do_nothing(ipt__native_command *command)
+{
+    (void)command;
+}
+
+/* Ends an event, and returns its commands that wait for nothing more, before those of `ready`. The lock is held. */
+static ipt__native_command *ipt__native_end(ipt__native_event *event, cl_int status, ipt__native_command *ready)
+{
+    ipt__native_link *link;
+    event->status = status;
+    for (link = event->waiting; link; link = link->next) {
+        ipt__native_command *const command = link->command;
+        if (status < 0 && link->passes)
+            command->failure = IPT__NATIVE_FAILED_BEFORE;
+        if (!--command->missing) {
+            command->next = ready;
+            ready = command;
+        }
+    }
+    event->waiting = NULL;
+    if (event->queue) {
+        --event->queue->commands;
+        if (event->queue->last == event)
+            event->queue->last = NULL;
+    }
+    IPT__POOL_WAKE(&ipt__native_state.changed);
+    return ready;
+}
+
+/* Runs commands, and those that wait for them alone. */
+static void ipt__native_work_off(ipt__native_command *ready)
+{
+    while (ready) {
+        ipt__native_command *const command = ready;
+        ipt__native_event *const event = command->event;
+        event->begin = ipt__native_clock();
+        if (!command->failure)
+            command->run(command);
+        event->end = ipt__native_clock();
+        ipt__native_lock();
+        ready = ipt__native_end(event, command->failure, command->next);
+        ipt__native_drop_memory(command->memories[0]);
+        ipt__native_drop_memory(command->memories[1]);
+        if (event->queue)
+            ipt__native_drop(event->queue);
+        ipt__native_drop(event);
+        ipt__native_unlock();
+        free(command);
+    }
+}
+
+/* Waits until an event has ended. */
+static cl_int ipt__native_wait(ipt__native_event *event)
+{
+    cl_int status;
+    ipt__native_lock();
+    while (event->status > CL_COMPLETE)
+        IPT__POOL_WAIT(&ipt__native_state.changed, &ipt__native_state.lock);
+    status = event->status;
+    ipt__native_unlock();
+    return status;
+}
+
+static ipt__native_event *ipt__native_event_make(cl_context context, ipt__native_queue *queue)
+{
+    ipt__native_event *const event = (ipt__native_event *)calloc(1, sizeof *event);
+    if (event) {
+        event->object.references = 1;
+        event->context = context;
+        event->queue = queue;
+        event->status = IPT__NATIVE_IS_QUEUED;
+    }
+    return event;
+}
+
+/* Makes the command wait for an event that has not ended. A failure passes from events of wait lists. The lock is held.
+ */
+static void ipt__native_await(ipt__native_command *command, ipt__native_link *link, ipt__native_event *event,
+                              int passes)
+{
+    if (event->status < 0 && passes)
+        command->failure = IPT__NATIVE_FAILED_BEFORE;
+    if (event->status <= CL_COMPLETE)
+        return;
+    link->command = command;
+    link->passes = passes;
+    link->next = event->waiting;
+    event->waiting = link;
+    ++command->missing;
+}
+
+/* Makes a command with room for links to `count` events and to the queue's last command. */
+static ipt__native_command *ipt__native_command_make(cl_uint count)
+{
+    return (ipt__native_command *)calloc(1, sizeof(ipt__native_command) + count * sizeof(ipt__native_link));
+}
+
+/* Where a call enqueues a command, and what it waits for. */
+typedef struct ipt__native_place {
+    cl_command_queue queue;
+    cl_uint count;
+    const cl_event *wait;
+    cl_event *event;
+    int blocks;
+} ipt__native_place;
+
+/* Enqueues a command, NULL if there was no memory for it. It runs at once, on this thread, unless it has to wait. */
+static cl_int ipt__native_enqueue(const ipt__native_place *place, ipt__native_command *command)
+{
+    ipt__native_queue *const queue = (ipt__native_queue *)(void *)place->queue;
+    ipt__native_event *const made = command ? ipt__native_event_make(queue->context, queue) : NULL;
+    cl_int status = CL_SUCCESS;
+    size_t missing;
+    cl_uint i;
+    if (!made) {
+        free(command);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    command->event = made;
+    ipt__native_lock();
+    for (i = 0; i < 2; ++i)
+        if (command->memories[i])
+            ++command->memories[i]->object.references;
+    ++queue->object.references;
+    ++queue->commands;
+    made->object.references += 1 + (place->event != NULL);
+    for (i = 0; i < place->count; ++i)
+        ipt__native_await(command, &command->links[i], (ipt__native_event *)(void *)place->wait[i], 1);
+    if (queue->last && !(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
+        ipt__native_await(command, &command->links[place->count], queue->last, 0);
+    queue->last = made;
+    missing = command->missing;
+    command->next = NULL;
+    ipt__native_unlock();
+    if (!missing)
+        ipt__native_work_off(command);
+    if (place->event)
+        *place->event = (cl_event)(void *)made;
+    if (place->blocks && ipt__native_wait(made) < 0)
+        status = IPT__NATIVE_FAILED_BEFORE;
+    ipt__native_lock();
+    ipt__native_drop(made);
+    ipt__native_unlock();
+    return status;
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/native_device                                                                                             */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The native driver: this CPU as a device, its contexts, queues and memory. */
+#ifdef IPT_NATIVE
+
+#define IPT__NATIVE_VERSION "ipt"
+
+/* Handles of the one platform and device. */
+static char ipt__native_handles[2];
+#define IPT__NATIVE_PLATFORM ((cl_platform_id)(void *)&ipt__native_handles[0])
+#define IPT__NATIVE_DEVICE ((cl_device_id)(void *)&ipt__native_handles[1])
+
+/* Answers a question about an object. */
+static cl_int ipt__native_answer(const void *answer, size_t bytes, size_t capacity, void *value, size_t *size)
+{
+    if (value && capacity < bytes)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, answer, bytes);
+    if (size)
+        *size = bytes;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetPlatformIDs(cl_uint capacity, cl_platform_id *platforms, cl_uint *count)
+{
+    if (platforms && capacity)
+        *platforms = IPT__NATIVE_PLATFORM;
+    if (count)
+        *count = 1;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t capacity,
+                                                        void *value, size_t *size)
+{
+    const char *const text = name == CL_PLATFORM_VERSION ? "OpenCL 2.0 ipt" : "ipt";
+    (void)platform;
+    return ipt__native_answer(text, strlen(text) + 1, capacity, value, size);
+}
+
+static void *CL_API_CALL ipt__native_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
+{
+    (void)platform;
+    (void)name;
+    return NULL;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint capacity,
+                                                     cl_device_id *devices, cl_uint *count)
+{
+    (void)platform;
+    (void)type;
+    if (devices && capacity)
+        *devices = IPT__NATIVE_DEVICE;
+    if (count)
+        *count = 1;
+    return CL_SUCCESS;
+}
+
+/* Bytes of this machine's memory. */
+static cl_ulong ipt__native_total(void)
+{
+#if defined(_WIN32)
+    MEMORYSTATUSEX status;
+    status.dwLength = sizeof status;
+    return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : (cl_ulong)1 << 30;
+#elif defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+    const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? (cl_ulong)pages * (cl_ulong)bytes : (cl_ulong)1 << 30;
+#else
+    return (cl_ulong)1 << 30;
+#endif
+}
+
+/* The number that answers a question about the device, and its bytes; 0: the question has none. */
+static size_t ipt__native_number(cl_device_info name, cl_ulong *number)
+{
+    switch (name) {
+    case CL_DEVICE_TYPE:
+        *number = CL_DEVICE_TYPE_CPU;
+        return sizeof(cl_device_type);
+    case CL_DEVICE_MAX_COMPUTE_UNITS:
+        *number = ipt__native_threads();
+        return sizeof(cl_uint);
+    case CL_DEVICE_MAX_WORK_GROUP_SIZE:
+        *number = 1;
+        return sizeof(size_t);
+    case CL_DEVICE_ADDRESS_BITS:
+        *number = 8 * sizeof(size_t);
+        return sizeof(cl_uint);
+    case CL_DEVICE_LOCAL_MEM_SIZE:
+        *number = IPT__NATIVE_LOCAL;
+        return sizeof(cl_ulong);
+    case CL_DEVICE_GLOBAL_MEM_SIZE:
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
+        *number = ipt__min(ipt__native_total(), (cl_ulong)((size_t)-1 / 2));
+        return sizeof(cl_ulong);
+    case CL_DEVICE_HOST_UNIFIED_MEMORY:
+        *number = 1;
+        return sizeof(cl_bool);
+    case CL_DEVICE_COMPILER_AVAILABLE:
+        *number = 0;
+        return sizeof(cl_bool);
+    default:
+        return 0;
+    }
+}
+
+static cl_int CL_API_CALL ipt__native_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t capacity,
+                                                      void *value, size_t *size)
+{
+    const cl_platform_id platform = IPT__NATIVE_PLATFORM;
+    cl_ulong number = 0;
+    const size_t bytes = ipt__native_number(name, &number);
+    const cl_uint as_uint = (cl_uint)number;
+    const size_t as_size = (size_t)number;
+    const char *text = NULL;
+    (void)device;
+    if (bytes)
+        return ipt__native_answer(bytes == sizeof number    ? (const void *)&number
+                                  : bytes == sizeof as_uint ? (const void *)&as_uint
+                                                            : (const void *)&as_size,
+                                  bytes, capacity, value, size);
+    if (name == CL_DEVICE_PLATFORM)
+        return ipt__native_answer(&platform, sizeof platform, capacity, value, size);
+    text = name == CL_DEVICE_NAME         ? "native: this CPU"
+           : name == CL_DEVICE_VENDOR     ? "ipt"
+           : name == CL_DEVICE_VERSION    ? "OpenCL 2.0 ipt"
+           : name == CL_DRIVER_VERSION    ? IPT__NATIVE_VERSION
+           : name == CL_DEVICE_EXTENSIONS ? ""
+                                          : NULL;
+    return text ? ipt__native_answer(text, strlen(text) + 1, capacity, value, size) : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__native_clRetainDevice(cl_device_id device)
+{
+    (void)device;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clReleaseDevice(cl_device_id device)
+{
+    (void)device;
+    return CL_SUCCESS;
+}
+
+/* properties: IPT__NATIVE_CONTEXT_THREADS and the number of threads of a launch, or NULL. */
+enum { IPT__NATIVE_CONTEXT_THREADS = 1 };
+static cl_context CL_API_CALL ipt__native_clCreateContext(
+    const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+    void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user, cl_int *error)
+{
+    ipt__native_context *const made = (ipt__native_context *)calloc(1, sizeof *made);
+    (void)count;
+    (void)devices;
+    (void)notify;
+    (void)user;
+    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+#ifdef IPT__NATIVE_NEEDS_SSE2
+    if (made && !__builtin_cpu_supports("sse2")) {
+        free(made);
+        *error = -2; /* CL_DEVICE_NOT_AVAILABLE */
+        return NULL;
+    }
+#endif
+    if (made) {
+        made->object.references = 1;
+        made->threads = properties ? (unsigned)properties[1] : ipt__native_threads();
+        ipt__pool_use(1);
+    }
+    return (cl_context)(void *)made;
+}
+
+static cl_int CL_API_CALL ipt__native_clRetainContext(cl_context context)
+{
+    ipt__native_retain(context);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clReleaseContext(cl_context context)
+{
+    int last;
+    ipt__native_lock();
+    last = ((ipt__native_object *)(void *)context)->references == 1;
+    ipt__native_drop(context);
+    ipt__native_unlock();
+    if (last)
+        ipt__pool_use(-1);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetContextInfo(cl_context context, cl_context_info name, size_t capacity,
+                                                       void *value, size_t *size)
+{
+    const cl_device_id device = IPT__NATIVE_DEVICE;
+    (void)context;
+    return name == CL_CONTEXT_DEVICES ? ipt__native_answer(&device, sizeof device, capacity, value, size)
+                                      : CL_INVALID_VALUE;
+}
+
+static cl_command_queue CL_API_CALL ipt__native_clCreateCommandQueue(cl_context context, cl_device_id device,
+                                                                     cl_command_queue_properties properties,
+                                                                     cl_int *error)
+{
+    ipt__native_queue *const made = (ipt__native_queue *)calloc(1, sizeof *made);
+    (void)device;
+    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (made) {
+        made->object.references = 1;
+        made->context = context;
+        made->properties = properties;
+    }
+    return (cl_command_queue)(void *)made;
+}
+
+static cl_int CL_API_CALL ipt__native_clReleaseCommandQueue(cl_command_queue queue)
+{
+    ipt__native_lock();
+    ipt__native_drop(queue);
+    ipt__native_unlock();
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name,
+                                                            size_t capacity, void *value, size_t *size)
+{
+    const ipt__native_queue *const asked = (const ipt__native_queue *)(void *)queue;
+    const cl_device_id device = IPT__NATIVE_DEVICE;
+    return name == CL_QUEUE_CONTEXT  ? ipt__native_answer(&asked->context, sizeof asked->context, capacity, value, size)
+           : name == CL_QUEUE_DEVICE ? ipt__native_answer(&device, sizeof device, capacity, value, size)
+           : name == CL_QUEUE_PROPERTIES
+               ? ipt__native_answer(&asked->properties, sizeof asked->properties, capacity, value, size)
+               : CL_INVALID_VALUE;
+}
+
+static cl_mem CL_API_CALL ipt__native_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
+                                                     cl_int *error)
+{
+    ipt__native_memory *const made = (ipt__native_memory *)calloc(1, sizeof *made);
+    const int uses = (flags & CL_MEM_USE_HOST_PTR) != 0;
+    if (made && !uses)
+        made->owned = bytes < (size_t)-1 - IPT__NATIVE_ALIGNMENT ? (char *)malloc(bytes + IPT__NATIVE_ALIGNMENT) : NULL;
+    *error = !made ? CL_OUT_OF_HOST_MEMORY : uses || made->owned ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    if (*error) {
+        free(made);
+        return NULL;
+    }
+    made->object.references = 1;
+    made->context = context;
+    made->flags = flags;
+    made->bytes = bytes;
+    made->host = uses ? host : NULL;
+    made->data =
+        uses ? (char *)host : made->owned + (IPT__NATIVE_ALIGNMENT - (size_t)made->owned % IPT__NATIVE_ALIGNMENT);
+    if (flags & CL_MEM_COPY_HOST_PTR)
+        memcpy(made->data, host, bytes);
+    return (cl_mem)(void *)made;
+}
+
+static cl_int CL_API_CALL ipt__native_clReleaseMemObject(cl_mem memory)
+{
+    ipt__native_lock();
+    ipt__native_drop_memory((ipt__native_memory *)(void *)memory);
+    ipt__native_unlock();
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetMemObjectInfo(cl_mem memory, cl_mem_info name, size_t capacity, void *value,
+                                                         size_t *size)
+{
+    const ipt__native_memory *const asked = (const ipt__native_memory *)(void *)memory;
+    const cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
+    const cl_mem parent = NULL;
+    const size_t offset = 0;
+    switch (name) {
+    case CL_MEM_TYPE:
+        return ipt__native_answer(&type, sizeof type, capacity, value, size);
+    case CL_MEM_FLAGS:
+        return ipt__native_answer(&asked->flags, sizeof asked->flags, capacity, value, size);
+    case CL_MEM_SIZE:
+        return ipt__native_answer(&asked->bytes, sizeof asked->bytes, capacity, value, size);
+    case CL_MEM_HOST_PTR:
+        return ipt__native_answer(&asked->host, sizeof asked->host, capacity, value, size);
+    case CL_MEM_CONTEXT:
+        return ipt__native_answer(&asked->context, sizeof asked->context, capacity, value, size);
+    case CL_MEM_ASSOCIATED_MEMOBJECT:
+        return ipt__native_answer(&parent, sizeof parent, capacity, value, size);
+    case CL_MEM_OFFSET:
+        return ipt__native_answer(&offset, sizeof offset, capacity, value, size);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/native                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The native driver: programs, commands and events, with OpenCL's promises. A command runs within the call that
+ * enqueues it, unless it has to wait for an event; then it runs within the call that ends the event. */
+#ifdef IPT_NATIVE
+
+/* Programs are there: see ipt__native_program_of. */
+static cl_program CL_API_CALL ipt__native_clCreateProgramWithSource(cl_context context, cl_uint count,
+                                                                    const char **texts, const size_t *lengths,
+                                                                    cl_int *error)
+{
+    (void)context;
+    (void)count;
+    (void)texts;
+    (void)lengths;
+    *error = CL_COMPILER_NOT_AVAILABLE;
+    return NULL;
+}
+
+static cl_program CL_API_CALL ipt__native_clCreateProgramWithBinary(cl_context context, cl_uint count,
+                                                                    const cl_device_id *devices, const size_t *lengths,
+                                                                    const unsigned char **binaries, cl_int *statuses,
+                                                                    cl_int *error)
+{
+    (void)context;
+    (void)count;
+    (void)devices;
+    (void)lengths;
+    (void)binaries;
+    (void)statuses;
+    *error = CL_INVALID_BINARY;
+    return NULL;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetProgramInfo(cl_program program, cl_program_info name, size_t capacity,
+                                                       void *value, size_t *size)
+{
+    (void)program;
+    (void)name;
+    (void)capacity;
+    (void)value;
+    (void)size;
+    return CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__native_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                                                     const char *options, void(CL_CALLBACK *notify)(cl_program, void *),
+                                                     void *user)
+{
+    (void)program;
+    (void)count;
+    (void)devices;
+    (void)options;
+    (void)notify;
+    (void)user;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetProgramBuildInfo(cl_program program, cl_device_id device,
+                                                            cl_program_build_info name, size_t capacity, void *value,
+                                                            size_t *size)
+{
+    (void)program;
+    (void)device;
+    (void)name;
+    (void)capacity;
+    (void)value;
+    (void)size;
+    return CL_INVALID_VALUE;
+}
+
+/* The driver's program for a kernel and params: a kernel object without arguments, which its kernels copy. NULL: the
+ * driver has none, or there was no memory (*error). */
+static cl_program ipt__native_program_of(ipt__kernel_id id, const ipt__params *params, cl_int *error)
+{
+    const ipt__native_program *const found = ipt__native_find(id, params);
+    ipt__native_kernel *const made = found ? (ipt__native_kernel *)calloc(1, sizeof *made) : NULL;
+    *error = !found ? CL_INVALID_KERNEL_NAME : made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (!made)
+        return NULL;
+    made->program = found;
+    made->id = id;
+    while (1u << made->unit < params->unit_bytes)
+        ++made->unit;
+    made->tile = params->tile;
+    made->tall = params->tall;
+    made->axes = params->axes;
+    return (cl_program)(void *)made;
+}
+
+static cl_int CL_API_CALL ipt__native_clReleaseProgram(cl_program program)
+{
+    free(program);
+    return CL_SUCCESS;
+}
+
+static cl_kernel CL_API_CALL ipt__native_clCreateKernel(cl_program program, const char *name, cl_int *error)
+{
+    ipt__native_kernel *const made = (ipt__native_kernel *)malloc(sizeof *made);
+    (void)name;
+    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (made)
+        *made = *(const ipt__native_kernel *)(void *)program;
+    return (cl_kernel)(void *)made;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                               cl_kernel_work_group_info name, size_t capacity,
+                                                               void *value, size_t *size)
+{
+    const size_t largest = 1;
+    (void)kernel;
+    (void)device;
+    return name == CL_KERNEL_WORK_GROUP_SIZE ? ipt__native_answer(&largest, sizeof largest, capacity, value, size)
+                                             : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__native_clReleaseKernel(cl_kernel kernel)
+{
+    free(kernel);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+    ipt__native_kernel *const set = (ipt__native_kernel *)(void *)kernel;
+    const ipt__kernel_info *const info = &ipt__kernels[set->id];
+    if (index < info->memories && index < 2)
+        memcpy(&set->memories[index], value, sizeof set->memories[index]);
+    else if (info->local && index == info->memories)
+        set->local_bytes = bytes;
+    else if (bytes <= sizeof set->arguments)
+        memcpy(&set->arguments, value, bytes);
+    else
+        return CL_INVALID_ARG_SIZE;
+    return set->local_bytes <= IPT__NATIVE_LOCAL ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+static cl_int CL_API_CALL ipt__native_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint rank,
+                                                             const size_t *offset, const size_t *size,
+                                                             const size_t *group_size, cl_uint count,
+                                                             const cl_event *wait, cl_event *event)
+{
+    const ipt__native_place place = {queue, count, wait, event, 0};
+    ipt__native_command *const command = ipt__native_command_make(count);
+    (void)rank;
+    (void)offset;
+    (void)group_size;
+    if (command) {
+        command->kernel = *(const ipt__native_kernel *)(void *)kernel;
+        command->memories[0] = command->kernel.memories[0];
+        command->memories[1] = command->kernel.memories[1];
+        command->groups = (cl_uint)*size;
+        command->run = ipt__native_do_kernel;
+    }
+    return ipt__native_enqueue(&place, command);
+}
+
+static cl_int CL_API_CALL ipt__native_clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern,
+                                                          size_t pattern_bytes, size_t offset, size_t bytes,
+                                                          cl_uint count, const cl_event *wait, cl_event *event)
+{
+    const ipt__native_place place = {queue, count, wait, event, 0};
+    ipt__native_command *const command = ipt__native_command_make(count);
+    if (pattern_bytes > sizeof command->pattern) {
+        free(command);
+        return CL_INVALID_VALUE;
+    }
+    if (command) {
+        command->memories[0] = (ipt__native_memory *)(void *)memory;
+        command->copy.to = command->memories[0]->data + offset;
+        command->copy.region[0] = bytes;
+        command->pattern_bytes = pattern_bytes;
+        memcpy(&command->pattern, pattern, pattern_bytes);
+        command->run = ipt__native_do_fill;
+    }
+    return ipt__native_enqueue(&place, command);
+}
+
+/* Enqueues a copy between memories, or between a memory and the host. */
+static cl_int ipt__native_copies(const ipt__native_place *place, const ipt__native_copy *copy, cl_mem first,
+                                 cl_mem second)
+{
+    ipt__native_command *const command = ipt__native_command_make(place->count);
+    if (command) {
+        command->memories[0] = (ipt__native_memory *)(void *)first;
+        command->memories[1] = (ipt__native_memory *)(void *)second;
+        command->copy = *copy;
+        command->run = ipt__native_do_copy;
+    }
+    return ipt__native_enqueue(place, command);
+}
+
+static char *ipt__native_data(cl_mem memory, size_t offset)
+{
+    return ((ipt__native_memory *)(void *)memory)->data + offset;
+}
+
+/* A copy of one row. */
+static ipt__native_copy ipt__native_row(void *to, const void *from, size_t bytes)
+{
+    ipt__native_copy copy;
+    memset(&copy, 0, sizeof copy);
+    copy.to = (char *)to;
+    copy.from = (const char *)from;
+    copy.region[0] = bytes;
+    copy.region[1] = copy.region[2] = 1;
+    return copy;
+}
+
+static cl_int CL_API_CALL ipt__native_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
+                                                          size_t from_offset, size_t to_offset, size_t bytes,
+                                                          cl_uint count, const cl_event *wait, cl_event *event)
+{
+    const ipt__native_place place = {queue, count, wait, event, 0};
+    const ipt__native_copy copy =
+        ipt__native_row(ipt__native_data(to, to_offset), ipt__native_data(from, from_offset), bytes);
+    return ipt__native_copies(&place, &copy, from, to);
+}
+
+static cl_int CL_API_CALL ipt__native_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                           size_t offset, size_t bytes, const void *host, cl_uint count,
+                                                           const cl_event *wait, cl_event *event)
+{
+    const ipt__native_place place = {queue, count, wait, event, blocks != CL_FALSE};
+    const ipt__native_copy copy = ipt__native_row(ipt__native_data(memory, offset), host, bytes);
+    return ipt__native_copies(&place, &copy, memory, NULL);
+}
+
+static cl_int CL_API_CALL ipt__native_clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                          size_t offset, size_t bytes, void *host, cl_uint count,
+                                                          const cl_event *wait, cl_event *event)
+{
+    const ipt__native_place place = {queue, count, wait, event, blocks != CL_FALSE};
+    const ipt__native_copy copy = ipt__native_row(host, ipt__native_data(memory, offset), bytes);
+    return ipt__native_copies(&place, &copy, memory, NULL);
+}
+
+/* Completes the pitches of one side, of which 0 means without gaps, and returns where the side begins. */
+static size_t ipt__native_pitches(size_t pitch[2], const size_t origin[3], const size_t region[3])
+{
+    pitch[0] = pitch[0] ? pitch[0] : region[0];
+    pitch[1] = pitch[1] ? pitch[1] : region[1] * pitch[0];
+    return origin[2] * pitch[1] + origin[1] * pitch[0] + origin[0];
+}
+
+static cl_int CL_API_CALL ipt__native_clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                               const size_t *origin, const size_t *host_origin,
+                                                               const size_t *region, size_t row, size_t slice,
+                                                               size_t host_row, size_t host_slice, const void *host,
+                                                               cl_uint count, const cl_event *wait, cl_event *event)
+{
+    const ipt__native_place place = {queue, count, wait, event, blocks != CL_FALSE};
+    size_t to[2] = {row, slice}, from[2] = {host_row, host_slice};
+    const size_t to_begin = ipt__native_pitches(to, origin, region),
+                 from_begin = ipt__native_pitches(from, host_origin, region);
+    ipt__native_copy copy = ipt__native_row(ipt__native_data(memory, to_begin), (const char *)host + from_begin, 0);
+    memcpy(copy.region, region, sizeof copy.region);
+    memcpy(copy.to_pitch, to, sizeof to);
+    memcpy(copy.from_pitch, from, sizeof from);
+    return ipt__native_copies(&place, &copy, memory, NULL);
+}
+
+static cl_int CL_API_CALL ipt__native_clEnqueueReadBufferRect(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                              const size_t *origin, const size_t *host_origin,
+                                                              const size_t *region, size_t row, size_t slice,
+                                                              size_t host_row, size_t host_slice, void *host,
+                                                              cl_uint count, const cl_event *wait, cl_event *event)
+{
+    const ipt__native_place place = {queue, count, wait, event, blocks != CL_FALSE};
+    size_t from[2] = {row, slice}, to[2] = {host_row, host_slice};
+    const size_t from_begin = ipt__native_pitches(from, origin, region),
+                 to_begin = ipt__native_pitches(to, host_origin, region);
+    ipt__native_copy copy = ipt__native_row((char *)host + to_begin, ipt__native_data(memory, from_begin), 0);
+    memcpy(copy.region, region, sizeof copy.region);
+    memcpy(copy.to_pitch, to, sizeof to);
+    memcpy(copy.from_pitch, from, sizeof from);
+    return ipt__native_copies(&place, &copy, memory, NULL);
+}
+
+/* Enqueues a command that does nothing. */
+static cl_int ipt__native_marks(const ipt__native_place *place, cl_mem memory)
+{
+    ipt__native_command *const command = ipt__native_command_make(place->count);
+    if (command) {
+        command->memories[0] = (ipt__native_memory *)(void *)memory;
+        command->run = ipt__native_do_nothing;
+    }
+    return ipt__native_enqueue(place, command);
+}
+
+static void *CL_API_CALL ipt__native_clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                        cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
+                                                        const cl_event *wait, cl_event *event, cl_int *error)
+{
+    const ipt__native_place place = {queue, count, wait, event, blocks != CL_FALSE};
+    (void)flags;
+    (void)bytes;
+    *error = ipt__native_marks(&place, memory);
+    return *error ? NULL : ipt__native_data(memory, offset);
+}
+
+static cl_int CL_API_CALL ipt__native_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *mapped,
+                                                              cl_uint count, const cl_event *wait, cl_event *event)
+{
+    const ipt__native_place place = {queue, count, wait, event, 0};
+    (void)mapped;
+    return ipt__native_marks(&place, memory);
+}
+
+static cl_event CL_API_CALL ipt__native_clCreateUserEvent(cl_context context, cl_int *error)
+{
+    ipt__native_event *const made = ipt__native_event_make(context, NULL);
+    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    return (cl_event)(void *)made;
+}
+
+static cl_int CL_API_CALL ipt__native_clSetUserEventStatus(cl_event event, cl_int status)
+{
+    ipt__native_command *ready;
+    ipt__native_lock();
+    ready = ipt__native_end((ipt__native_event *)(void *)event, status, NULL);
+    ipt__native_unlock();
+    ipt__native_work_off(ready);
+    return CL_SUCCESS;
+}
+
+/* Without a wait list, a marker waits for the queue's earlier commands: those of an in-order queue. */
+static cl_int CL_API_CALL ipt__native_clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count,
+                                                                  const cl_event *wait, cl_event *event)
+{
+    const ipt__native_place place = {queue, count, wait, event, 0};
+    return ipt__native_marks(&place, NULL);
+}
+
+static cl_int CL_API_CALL ipt__native_clWaitForEvents(cl_uint count, const cl_event *events)
+{
+    cl_int failed = CL_SUCCESS;
+    cl_uint i;
+    for (i = 0; i < count; ++i)
+        if (ipt__native_wait((ipt__native_event *)(void *)events[i]) < 0)
+            failed = IPT__NATIVE_FAILED_BEFORE;
+    return failed;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetEventInfo(cl_event event, cl_event_info name, size_t capacity, void *value,
+                                                     size_t *size)
+{
+    const ipt__native_event *const asked = (const ipt__native_event *)(void *)event;
+    const cl_command_queue queue = (cl_command_queue)(void *)asked->queue;
+    cl_int status;
+    ipt__native_lock();
+    status = asked->status;
+    ipt__native_unlock();
+    return name == CL_EVENT_COMMAND_EXECUTION_STATUS ? ipt__native_answer(&status, sizeof status, capacity, value, size)
+           : name == CL_EVENT_CONTEXT
+               ? ipt__native_answer(&asked->context, sizeof asked->context, capacity, value, size)
+           : name == CL_EVENT_COMMAND_QUEUE ? ipt__native_answer(&queue, sizeof queue, capacity, value, size)
+                                            : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__native_clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t capacity,
+                                                              void *value, size_t *size)
+{
+    const ipt__native_event *const asked = (const ipt__native_event *)(void *)event;
+    const cl_ulong time = name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin;
+    return ipt__native_wait((ipt__native_event *)(void *)event) == CL_COMPLETE
+               ? ipt__native_answer(&time, sizeof time, capacity, value, size)
+               : CL_PROFILING_INFO_NOT_AVAILABLE;
+}
+
+static cl_int CL_API_CALL ipt__native_clRetainEvent(cl_event event)
+{
+    ipt__native_retain(event);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clReleaseEvent(cl_event event)
+{
+    ipt__native_lock();
+    ipt__native_drop(event);
+    ipt__native_unlock();
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clFlush(cl_command_queue queue)
+{
+    (void)queue;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__native_clFinish(cl_command_queue queue)
+{
+    const ipt__native_queue *const asked = (const ipt__native_queue *)(void *)queue;
+    ipt__native_lock();
+    while (asked->commands)
+        IPT__POOL_WAIT(&ipt__native_state.changed, &ipt__native_state.lock);
+    ipt__native_unlock();
+    return CL_SUCCESS;
+}
+
+#define IPT__NATIVE_ADDRESS(result, name, parameters) ipt__native_##name,
+static const ipt__driver ipt__native = {ipt__native_program_of, IPT_ENTRY_POINT_LIST(IPT__NATIVE_ADDRESS)};
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/drivers                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The drivers of a program. */
+
+/* The operations of a driver. A program with one driver calls them directly. */
+static const ipt__driver *ipt__driver_of(ipt__driver_id driver)
+{
+#if defined(IPT_NO_OPENCL)
+    (void)driver;
+    return &ipt__native;
+#elif defined(IPT_NATIVE)
+    return driver == IPT__DRIVER_NATIVE ? &ipt__native : &ipt__opencl;
+#else
+    (void)driver;
+    return &ipt__opencl;
+#endif
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>program/entry                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -3734,6 +5461,13 @@ static ipt_result ipt__devices_of(ipt__driver_id driver, cl_context context, cl_
 {
     size_t bytes = 0;
     cl_int error;
+#ifdef IPT_NATIVE
+    if (driver == IPT__DRIVER_NATIVE) {
+        *devices = IPT__NATIVE_DEVICE;
+        *count = 1;
+        return IPT_SUCCESS;
+    }
+#endif
     if (!context) {
         const ipt_result result = ipt_device_list(devices, capacity, count);
         *count = ipt__min(*count, capacity);
@@ -3790,6 +5524,57 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
                      name ? name : "");
 }
 
+#ifdef IPT_NATIVE
+/* Whether a name of a device is the native driver's. */
+static int ipt__is_native_name(const char *name)
+{
+    return name && strlen(name) == 6 && ipt__contains("native", name);
+}
+
+/* Chooses a driver and its device. */
+static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
+                                               cl_device_id *device)
+{
+    char room[256];
+    const int given = desc->context || desc->device;
+    const char *const name =
+        desc->device_name || given ? desc->device_name : ipt__environment("IPT_DEVICE", room, sizeof room);
+    ipt_result result;
+    *driver = IPT__DRIVER_NATIVE;
+    *device = IPT__NATIVE_DEVICE;
+    if (desc->driver == IPT_DRIVER_NATIVE && given)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_NATIVE, and %s is OpenCL's",
+                         desc->context ? "context" : "device");
+    if (desc->driver == IPT_DRIVER_NATIVE || (desc->driver == IPT_DRIVER_AUTO && ipt__is_native_name(name)))
+        return IPT_SUCCESS;
+    *driver = IPT__DRIVER_OPENCL;
+    *device = NULL;
+    result = ipt__opencl_open();
+    if (!result)
+        result = ipt__choose_device(*driver, desc, device);
+    if (desc->driver == IPT_DRIVER_AUTO && !given && (!name || !*name)) {
+        ipt__questions asked = ipt__questions_to(*driver, *device);
+        if (result || ipt__device_type(&asked) == CL_DEVICE_TYPE_CPU) {
+            *driver = IPT__DRIVER_NATIVE;
+            *device = IPT__NATIVE_DEVICE;
+            return IPT_SUCCESS;
+        }
+    }
+    return result;
+}
+#else
+static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
+                                               cl_device_id *device)
+{
+    ipt_result result;
+    *driver = IPT__DRIVER_OPENCL;
+    if (desc->driver == IPT_DRIVER_NATIVE)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE: compile ipt with IPT_NATIVE");
+    result = ipt__opencl_open();
+    return result ? result : ipt__choose_device(*driver, desc, device);
+}
+#endif
+
 /* Reads the memory model and the sub-groups of a device. */
 static void ipt__read_model(const ipt__questions *asked, const char *extensions, unsigned version, ipt__limits *limits)
 {
@@ -3837,6 +5622,8 @@ static ipt_result ipt__read_limits(ipt__driver_id driver, const ipt_context_desc
     const int pocl = ipt__platform_has_name(&asked, "portable computing language");
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
     ipt__ask(&asked, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
+    if (driver == IPT__DRIVER_NATIVE && desc->threads)
+        units = (cl_uint)ipt__min(desc->threads, IPT__MOST_THREADS);
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
     ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
     ipt__ask_text(&asked, 0, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
@@ -4777,7 +6564,14 @@ static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc
             return ipt__fail_opencl("clRetainContext", error);
         context->context = desc->context;
     } else {
-        context->context = ipt__calls(context)->clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+#ifdef IPT_NATIVE
+        const cl_context_properties threads[] = {IPT__NATIVE_CONTEXT_THREADS,
+                                                 (cl_context_properties)context->limits.compute_units, 0};
+        const cl_context_properties *const properties = context->driver == IPT__DRIVER_NATIVE ? threads : NULL;
+#else
+        const cl_context_properties *const properties = NULL;
+#endif
+        context->context = ipt__calls(context)->clCreateContext(properties, 1, &device, NULL, NULL, &error);
         if (error)
             return ipt__fail_opencl("clCreateContext", error);
     }
@@ -4826,7 +6620,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
 {
     ipt_context_desc wanted;
     ipt__limits limits;
-    const ipt__driver_id driver = IPT__DRIVER_OPENCL;
+    ipt__driver_id driver = IPT__DRIVER_OPENCL;
     cl_device_id device = NULL;
     ipt_context *made;
     ipt_result result;
@@ -4857,9 +6651,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
                              : wanted.device ? "device"
                                              : "device_name");
     } else {
-        result = ipt__opencl_open();
-        if (!result)
-            result = ipt__choose_device(driver, &wanted, &device);
+        result = ipt__choose_driver(&wanted, &driver, &device);
         if (!result)
             result = ipt__read_limits(driver, &wanted, device, &limits);
         if (result)
@@ -5378,12 +7170,29 @@ static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__prog
 
 #endif
 
+/* Takes the program from a driver that compiles nothing. */
+static IPT__RARE ipt_result ipt__program_ready(const ipt_context *context, ipt__program *program)
+{
+    cl_int error;
+    program->program = ipt__calls(context)->program_of(program->id, &program->params, &error);
+    if (program->program || error == CL_OUT_OF_HOST_MEMORY)
+        return program->program ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "the device compiles nothing and has no program of %s for %s: an OpenCL device can do this",
+                     ipt__kernels[program->id].name,
+                     program->params.apply      ? "an expression"
+                     : program->params.operands ? "an action"
+                                                : "these parameters");
+}
+
 /* Loads a program, or else compiles it. */
 static IPT__RARE ipt_result ipt__program_make(ipt_context *context, ipt__program *program, int cache_only)
 {
     const ipt_result result = ipt__program_write(context, program);
     if (result || !context->context)
         return result;
+    if (ipt__calls(context)->program_of)
+        return ipt__program_ready(context, program);
     if (ipt__program_load(context, program))
         return IPT_SUCCESS;
     if (cache_only)
@@ -6248,6 +8057,12 @@ static size_t ipt__extent_units(const ipt__problem *problem)
 static int ipt__numbers_are_short(const ipt__problem *problem)
 {
     return problem->matrix_bytes / problem->desc.elem_size < 0x80000000u / problem->desc.batch;
+}
+
+/* The width of numbers up to `most`. CPUs divide 64 bits as fast as 32, so they need no programs for both. */
+static cl_uint ipt__index_bits(const ipt__limits *limits, size_t most)
+{
+    return !limits->cpu && most < (size_t)1 << 31 ? 32 : 64;
 }
 
 /* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of
@@ -8496,7 +10311,7 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
     }
     if (ipt__variant_of(stage))
         params.registers = ipt__variant_of(stage)->registers;
-    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    params.index_bits = ipt__index_bits(&plan->problem.limits, stage->rows * stage->cols);
     params.inner = ipt__turns_inner(stage);
     if (stage->as.shuffle.pairs)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
@@ -9577,7 +11392,7 @@ static IPT__RARE ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage
 {
     params.group_size = (cl_uint)(stage->lanes * stage->workers);
     params.lanes = (cl_uint)stage->lanes;
-    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    params.index_bits = ipt__index_bits(&plan->problem.limits, stage->rows * stage->cols);
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_p_ipt, params, &stage->kernels[0]);
 }
 
@@ -9714,7 +11529,7 @@ static IPT__RARE ipt_result ipt__kernels_view(ipt_plan *plan, ipt__stage *stage,
     params.lanes = (cl_uint)stage->lanes;
     params.group_size = limits->cpu || stage->lanes > 1 ? params.lanes : (cl_uint)ipt__min(256, limits->group_size);
     params.registers = (cl_uint)(stage->as.view.piece_units / stage->lanes);
-    params.index_bits = units < (size_t)1 << 31 ? 32 : 64;
+    params.index_bits = ipt__index_bits(limits, units);
     params.axes = (cl_uint)array->count;
     return ipt__plan_kernel_get(plan, IPT__KERNEL_views, params, &stage->kernels[0]);
 }
@@ -9728,6 +11543,11 @@ static void ipt__view_axes(const ipt__problem *problem, ipt__views_arguments *a)
     const size_t unit = problem->unit_bytes;
     cl_ulong weight = 1;
     int i;
+    for (i = array->count; i < IPT__KERNEL_AXES; ++i) { /* a program may have more axes: these have one element */
+        cl_ulong *const axis = &a->extent0 + i * IPT__VIEW_AXIS_NUMBERS, *const later = &a->later_extent0 +
+                                                                                        i * IPT__VIEW_LATER_NUMBERS;
+        axis[0] = axis[3] = later[0] = later[4] = 1;
+    }
     for (i = array->count; i-- > 0; weight *= array->lengths[i]) {
         cl_ulong *const axis = &a->extent0 + i * IPT__VIEW_AXIS_NUMBERS, *const later =
                                                                              &a->later_extent0 +

@@ -1,9 +1,12 @@
 /* Makes the headers that users copy.
  *
  *   embed library FOLDER > ipt.h                FOLDER/ipt.h with the parts that it includes
- *   embed kernels DEF CL... > ipt_kernels.h     the kernel texts, packed and named by their .cl files without folder
+ *   embed kernels DEF NATIVE_H CL... > ipt_kernels.h
+ *                                               the kernel texts, packed and named by their .cl files without folder
  *                                               and ending. A kernel's file includes the parts that its programs
  *                                               consist of. Each file has a row in a list of DEF, and each row a file.
+ *                                               Texts of the native driver's kernels are there as C, too: after
+ *                                               NATIVE_H, in a section that includes itself for each program.
  *   embed single IPT_H KERNELS_H > single.h     IPT_H with KERNELS_H in place of its #include
  *
  * The output depends on the content of its inputs and on nothing else. Parts that break the rules of the house are
@@ -26,8 +29,12 @@ enum {
     FUNCTION_LINES = 80,
     PARAMETERS = 6,
     NESTED = 20, /* #if */
-    PARTS = 140
+    PARTS = 140,
+    WORDS = 500
 };
+
+/* Ends the line at which the native driver's section of ipt_kernels.h begins. */
+#define NATIVE_MARK "/* the native driver's programs */"
 
 /* The part with the rows of numbers: X(IPT__NAME, ...) is a constant, X(unit, name, ...) a number of a device class. */
 #define NUMBERS "device/speed.h"
@@ -172,7 +179,8 @@ static void check_function(const part *checked, const char *body)
         --begin;
     for (at = begin; at < body; ++at)
         commas += *at == ',';
-    if (!strncmp(begin, "static ", 7) && commas >= PARAMETERS)
+    at = strstr(begin, "CL_API_CALL"); /* operations of a driver have OpenCL's parameters */
+    if (!strncmp(begin, "static ", 7) && commas >= PARAMETERS && (!at || at > body))
         refuse(checked->path, "has a function with more parameters than one may have: give it a struct");
 }
 
@@ -287,22 +295,47 @@ static void copy_library(const char *folder)
     check_numbers();
 }
 
-static void copy_file(const char *path, const char *instead_of, const char *insert_path)
+/* Writes ipt_kernels.h without the native driver's section, or that section alone. */
+static void copy_kernels(const char *path, int native)
 {
     char line[LINE_BYTES];
-    int inserted = !instead_of;
+    int in_section = 0, marks = 0;
     FILE *file = open_input(path);
     while (read_line(file, path, line)) {
-        if (instead_of && !strcmp(line, instead_of)) {
-            copy_file(insert_path, NULL, NULL);
-            inserted = 1;
-        } else {
+        const int begins = !strcmp(line, "#ifndef IPT__NATIVE\n"), mark = strstr(line, NATIVE_MARK) != NULL;
+        marks += begins + mark;
+        in_section |= mark;
+        if (mark && native)
+            puts("#ifndef IPT__NATIVE_KERNEL");
+        if (!begins && !mark && in_section == native)
             fputs(line, stdout);
-        }
     }
+    fclose(file);
+    if (marks != 2)
+        refuse(path, "is not what embed kernels writes");
+}
+
+/* Writes both headers as one, which includes itself for the native driver's programs. */
+static void copy_single(const char *path, const char *kernels_path)
+{
+    char line[LINE_BYTES];
+    int inserted = 0;
+    FILE *file = open_input(path);
+    puts("#ifndef IPT__NATIVE");
+    while (read_line(file, path, line))
+        if (!strcmp(line, "#include \"ipt_kernels.h\"\n")) {
+            copy_kernels(kernels_path, 0);
+            inserted = 1;
+        } else if (!strcmp(line, "#define IPT_KERNELS_FILE \"ipt_kernels.h\"\n"))
+            puts("#define IPT_KERNELS_FILE \"ipt.h\"");
+        else
+            fputs(line, stdout);
     fclose(file);
     if (!inserted)
         refuse(path, "does not include ipt_kernels.h on a line of its own");
+    puts("#else");
+    copy_kernels(kernels_path, 1);
+    puts("#endif");
 }
 
 /* Strips a line of OpenCL C: comments, indentation, spaces at the end. Its newline stays, so that line numbers do, too.
@@ -386,8 +419,9 @@ static const char *const file_lists[] = {"PART",       "OWN_KERNEL",  "SEED_KERN
                                          "BOX_KERNEL", "VIEW_KERNEL", "BATCH_KERNEL"};
 typedef struct row {
     char name[64];
-    int list;  /* in file_lists: 0 has the parts */
-    int found; /* its file */
+    int list;            /* in file_lists: 0 has the parts */
+    int memories, local; /* of a kernel */
+    int found;           /* its file */
 } row;
 static row rows[PARTS];
 static int row_count;
@@ -407,7 +441,8 @@ static int take_rows(const char *path, const char *line, int list)
         if (row_count == PARTS)
             refuse(path, "has too many files for gen/embed.c");
         rows[row_count].list = list;
-        sscanf(at, " X(%63[a-z0-9_]", rows[row_count++].name);
+        sscanf(at, " X(%63[a-z0-9_], %d, %d", rows[row_count].name, &rows[row_count].memories, &rows[row_count].local);
+        ++row_count;
     }
     return strlen(line) > 1 && line[strlen(line) - 2] == '\\' ? list : -1;
 }
@@ -457,14 +492,36 @@ static int take_arguments(const char *path, const char *from, int open)
     return continued;
 }
 
+/* The rows of IPT_NATIVE_LIST in gen/kernels.def. */
+typedef struct native_row {
+    char name[64], second[64];
+    int first, last, vectors;
+} native_row;
+static native_row natives[PARTS];
+static int native_count;
+
+/* Takes the row of a line of IPT_NATIVE_LIST. `open`: whether the line is in the list. Returns whether the next line
+ * is. */
+static int take_native(const char *line, int open)
+{
+    native_row *const row = &natives[native_count];
+    if (!strncmp(line, "#define IPT_NATIVE_LIST(X)", 26))
+        return 1;
+    if (open && sscanf(line, " X(%63[a-z0-9_], %63[a-z_], %d, %d, %d)", row->name, row->second, &row->first, &row->last,
+                       &row->vectors) == 5)
+        ++native_count;
+    return open && strlen(line) > 1 && line[strlen(line) - 2] == '\\';
+}
+
 /* Copies gen/kernels.def. */
 static void copy_lists(const char *path)
 {
     char line[LINE_BYTES];
-    int list = -1, arguments = 0;
+    int list = -1, arguments = 0, native = 0;
     FILE *file = open_input(path);
     while (read_line(file, path, line)) {
         list = take_rows(path, line, list);
+        native = take_native(line, native);
         arguments = take_arguments(path, line, arguments);
         fputs(line, stdout);
     }
@@ -625,15 +682,20 @@ static void read_text(kernel_file *kernel)
         refuse_line(&check, "an #if or a brace is open at the end");
 }
 
+/* The option by which embedders leave out a kernel's file; NULL: none. */
+static const char *option_of_path(const char *path)
+{
+    return strstr(path, "/seeds/")      ? "IPT_NO_PAPERS"
+           : strstr(path, "/boxes/")    ? "IPT_NO_BOXES"
+           : strstr(path, "/views/")    ? "IPT_NO_VIEWS"
+           : strstr(path, "/elements/") ? "IPT_NO_BATCH"
+                                        : NULL;
+}
+
 /* Writes a kernel's file. Returns the symbols of the next one. */
 static const unsigned short *embed_text(const kernel_file *kernel, const unsigned short *text)
 {
-    /* Folders of these names hold what embedders may leave out. */
-    const char *const option = strstr(kernel->path, "/seeds/")      ? "IPT_NO_PAPERS"
-                               : strstr(kernel->path, "/boxes/")    ? "IPT_NO_BOXES"
-                               : strstr(kernel->path, "/views/")    ? "IPT_NO_VIEWS"
-                               : strstr(kernel->path, "/elements/") ? "IPT_NO_BATCH"
-                                                                    : NULL;
+    const char *const option = option_of_path(kernel->path);
     putchar('\n');
     if (option)
         printf("#ifndef %s\n", option);
@@ -647,8 +709,208 @@ static const unsigned short *embed_text(const kernel_file *kernel, const unsigne
     return text;
 }
 
+/* The native driver's section: the kernels of IPT_NATIVE_LIST as C. ipt_kernels.h includes itself for each program. */
+
+/* Words that the section defines, without repetition. */
+typedef struct word_list {
+    char words[WORDS][64];
+    int count;
+} word_list;
+
+static void add_word(word_list *list, const char *word, size_t length)
+{
+    int i;
+    for (i = 0; i < list->count; ++i)
+        if (strlen(list->words[i]) == length && !strncmp(list->words[i], word, length))
+            return;
+    if (list->count == WORDS || length >= sizeof list->words[0])
+        refuse("the native driver's section", "has too many or too long words for gen/embed.c");
+    sprintf(list->words[list->count++], "%.*s", (int)length, word);
+}
+
+/* Adds the names of functions and types in a line of C, and the macro that it defines. */
+static void take_words(const char *line, word_list *names, word_list *macros)
+{
+    const char *at = line;
+    size_t length;
+    if (!strncmp(line, "#define ", 8)) {
+        for (length = 0; is_word(line[8 + length]); ++length)
+            ;
+        add_word(macros, line + 8, length);
+    }
+    for (; *at; at += length ? length : 1) {
+        for (length = 0; is_word(at[length]); ++length)
+            ;
+        if (length > 4 && !strncmp(at, "ipt_", 4) && at[4] != '_')
+            add_word(names, at, length);
+    }
+}
+
+/* Reads a file's lines without comments, empty lines and lines that include, and shows them to take_words, or writes
+ * them if `names` is NULL. */
+static void native_lines(const char *path, word_list *names, word_list *macros)
+{
+    char line[LINE_BYTES];
+    int in_comment = 0;
+    FILE *file = open_input(path);
+    while (read_line(file, path, line)) {
+        strip_line(line, &in_comment);
+        if (*line == '\n' || !strncmp(line, "#include", 8))
+            continue;
+        if (names)
+            take_words(line, names, macros);
+        else if (!strncmp(line, "#pragma unroll", 14)) /* compilers of C have other names for it */
+            puts("IPT_UNROLL");
+        else
+            fputs(line, stdout);
+    }
+    fclose(file);
+}
+
+/* Whether a native kernel's programs have a file's text. */
+static int native_has(const native_row *row, const kernel_file *file, const kernel_file *files, int count)
+{
+    char included[80];
+    int i;
+    if (!strcmp(row->name, file->name))
+        return 1;
+    sprintf(included, " X(%s)", file->name);
+    for (i = 0; i < count && strcmp(files[i].name, row->name); ++i)
+        ;
+    if (i == count)
+        refuse(row->name, "has a row in IPT_NATIVE_LIST and no file");
+    return strstr(files[i].includes, included) != NULL;
+}
+
+static int native_uses(const kernel_file *file, const kernel_file *files, int count)
+{
+    int i, uses = 0;
+    for (i = 0; i < native_count; ++i)
+        uses += native_has(&natives[i], file, files, count);
+    return uses;
+}
+
+/* Writes a file's text for the kernels whose programs have it. */
+static void native_text(const kernel_file *file, const kernel_file *files, int count)
+{
+    int i, before = 0;
+    if (!native_uses(file, files, count))
+        return;
+    printf("#if ");
+    for (i = 0; i < native_count; ++i)
+        if (native_has(&natives[i], file, files, count))
+            printf("%sIPT__NATIVE_KERNEL == IPT__NATIVE_%s", before++ ? " || " : "", natives[i].name);
+    putchar('\n');
+    native_lines(file->path, NULL, NULL);
+    puts("#endif");
+}
+
+static const row *row_of(const char *name)
+{
+    int i;
+    for (i = 0; i < row_count && strcmp(rows[i].name, name); ++i)
+        ;
+    return i < row_count ? &rows[i] : NULL;
+}
+
+/* The option by which embedders leave out a kernel; NULL: none. */
+static const char *option_of(const char *name, const kernel_file *files, int count)
+{
+    int i;
+    for (i = 0; i < count && strcmp(files[i].name, name); ++i)
+        ;
+    return i < count ? option_of_path(files[i].path) : NULL;
+}
+
+/* Writes the inclusions of all programs for one unit. */
+static void native_programs(const kernel_file *files, int count)
+{
+    int i, kind;
+    for (i = 0; i < native_count; ++i) {
+        const char *const option = option_of(natives[i].name, files, count);
+        printf(natives[i].vectors ? "" : "#if !IPT__NATIVE\n");
+        if (option)
+            printf("#ifndef %s\n", option);
+        for (kind = natives[i].first; kind <= natives[i].last; ++kind)
+            printf("#define IPT__NATIVE_KERNEL IPT__NATIVE_%s\n#define IPT__NATIVE_KIND %d\n"
+                   "#include IPT_KERNELS_FILE\n#undef IPT__NATIVE_KERNEL\n#undef IPT__NATIVE_KIND\n",
+                   natives[i].name, kind);
+        printf("%s%s", option ? "#endif\n" : "", natives[i].vectors ? "" : "#endif\n");
+    }
+}
+
+/* Whether a macro's name may be the program's own, which includes ipt.h. */
+static int is_foreign(const char *name)
+{
+    return strncmp(name, "IPT_", 4) != 0;
+}
+
+/* Writes a program: macros, names of its own for functions and types, the kernel's text, a function that calls it. */
+static void native_program(const char *prelude, const kernel_file *files, int count)
+{
+    static word_list names, macros;
+    int i, list;
+    native_lines(prelude, &names, &macros);
+    for (i = 0; i < count; ++i)
+        if (native_uses(&files[i], files, count))
+            native_lines(files[i].path, &names, &macros);
+    for (i = 0; i < macros.count; ++i)
+        if (is_foreign(macros.words[i]))
+            printf("#pragma push_macro(\"%s\")\n#undef %s\n", macros.words[i], macros.words[i]);
+    for (i = 0; i < names.count; ++i)
+        printf("#define %s IPT__NATIVE_OWN(%s)\n", names.words[i], names.words[i]);
+    for (i = 0; i < native_count; ++i)
+        printf("#%s IPT__NATIVE_KERNEL == IPT__NATIVE_%s\n#define IPT_ARGUMENT_LIST(X, D) IPT_%s_ARGUMENTS(X, D)\n",
+               i ? "elif" : "if", natives[i].name, natives[i].name);
+    puts("#endif");
+    native_lines(prelude, NULL, NULL);
+    for (list = 0; list < 2 * row_count; ++list) /* parts in their sequence, then kernels */
+        for (i = 0; i < count; ++i)
+            if ((list >= row_count) == (rows[list % row_count].list != 0) &&
+                !strcmp(files[i].name, rows[list % row_count].name))
+                native_text(&files[i], files, count);
+    for (i = 0; i < native_count; ++i)
+        printf("#%s IPT__NATIVE_KERNEL == IPT__NATIVE_%s\nIPT__NATIVE_RUN_%d_%d(%s, ipt_unit, %s)\n", i ? "elif" : "if",
+               natives[i].name, row_of(natives[i].name)->memories, row_of(natives[i].name)->local, natives[i].name,
+               natives[i].second);
+    puts("#endif\n#undef IPT_ARGUMENT_LIST");
+    for (i = 0; i < names.count; ++i)
+        printf("#undef %s\n", names.words[i]);
+    for (i = 0; i < macros.count; ++i)
+        printf(is_foreign(macros.words[i]) ? "#undef %s\n#pragma pop_macro(\"%s\")\n" : "#undef %s\n", macros.words[i],
+               macros.words[i]);
+}
+
+/* Writes the section. */
+static void embed_native(const char *prelude, const kernel_file *files, int count)
+{
+    int i, kind;
+    puts("\n/* The native driver's programs: X(kernel, kind, 1 if also for newer instruction sets), each for all "
+         "units. */");
+    for (i = 0; i < native_count; ++i) {
+        const char *const option = option_of(natives[i].name, files, count);
+        if (option)
+            printf("#ifdef %s\n#define IPT_NATIVE_%s_LIST(X)\n#else\n", option, natives[i].name);
+        printf("#define IPT_NATIVE_%s_LIST(X)", natives[i].name);
+        for (kind = natives[i].first; kind <= natives[i].last; ++kind)
+            printf(" X(%s, %d, %d)", natives[i].name, kind, natives[i].vectors);
+        puts(option ? "\n#endif" : "");
+    }
+    printf("#define IPT_NATIVE_PROGRAM_LIST(X)");
+    for (i = 0; i < native_count; ++i)
+        printf(" IPT_NATIVE_%s_LIST(X)", natives[i].name);
+    putchar('\n');
+    for (i = 0; i < native_count; ++i)
+        printf("#define IPT__NATIVE_%s %d\n", natives[i].name, i + 1);
+    puts("#elif !defined(IPT__NATIVE_KERNEL) " NATIVE_MARK);
+    native_programs(files, count);
+    puts("#else");
+    native_program(prelude, files, count);
+    puts("#endif");
+}
+
 /* Writes the texts of kernels' files, packed. */
-static void embed_texts(char **paths, int count)
+static void embed_texts(const char *prelude, char **paths, int count)
 {
     static kernel_file kernels[PARTS];
     const unsigned short *text = symbols;
@@ -678,6 +940,7 @@ static void embed_texts(char **paths, int count)
     puts("#endif");
     for (i = 0; i < count; ++i)
         text = embed_text(&kernels[i], text);
+    embed_native(prelude, kernels, count);
 }
 
 int main(int count, char **arguments)
@@ -685,19 +948,20 @@ int main(int count, char **arguments)
     if (count == 3 && !strcmp(arguments[1], "library")) {
         puts("/* GENERATED by gen/embed.c from gen/library: edit the parts there, then `make gen`. */");
         copy_library(arguments[2]);
-    } else if (count >= 4 && !strcmp(arguments[1], "kernels")) {
+    } else if (count >= 5 && !strcmp(arguments[1], "kernels")) {
         puts("/* GENERATED by gen/embed.c from gen/kernels.def and gen/kernels: edit those, then `make gen`.\n"
              " * The texts of the kernels are packed here: gen/kernels has them to read.\n"
              " * SPDX-License-Identifier: MIT\n"
              " * Copyright (c) 2026 The ipt authors. The text of the licence is at the end of ipt.h. */");
-        puts("/* clang-format off */");
+        puts("/* clang-format off */\n#ifndef IPT__NATIVE");
         copy_lists(arguments[2]);
-        embed_texts(arguments + 3, count - 3);
+        embed_texts(arguments[3], arguments + 4, count - 4);
         puts("/* clang-format on */");
     } else if (count == 4 && !strcmp(arguments[1], "single")) {
-        copy_file(arguments[2], "#include \"ipt_kernels.h\"\n", arguments[3]);
+        copy_single(arguments[2], arguments[3]);
     } else {
-        fputs("usage: embed library FOLDER | embed kernels DEF CL... | embed single IPT_H KERNELS_H\n", stderr);
+        fputs("usage: embed library FOLDER | embed kernels DEF NATIVE_H CL... | embed single IPT_H KERNELS_H\n",
+              stderr);
         return 2;
     }
     if (fflush(stdout) || ferror(stdout)) {

@@ -22,13 +22,13 @@
 #if IPT_SUB_GROUP == 1 /* PTX: several in a work-group */
 #define IPT_LANE (get_local_id(0) % IPT_LANES)
 #define IPT_SUB_GROUP_ID (get_local_id(0) / IPT_LANES)
-uint ipt_shuffle(uint value, uint lane)
+IPT_FUNCTION uint ipt_shuffle(uint value, uint lane)
 {
     uint result;
     __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(result) : "r"(value), "r"(lane));
     return result;
 }
-uint ipt_ballot(bool vote)
+IPT_FUNCTION uint ipt_ballot(bool vote)
 {
     uint result;
     __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
@@ -53,14 +53,14 @@ uint ipt_ballot(bool vote)
 #else /* a work-group replaces a sub-group */
 #define IPT_LANE get_local_id(0)
 #define IPT_SUB_GROUP_ID 0u
-uint ipt_shuffle(__local uint *exchange, uint value, uint lane)
+IPT_FUNCTION uint ipt_shuffle(__local uint *exchange, uint value, uint lane)
 {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     exchange[get_local_id(0)] = value;
     barrier(CLK_LOCAL_MEM_FENCE);
     return exchange[lane];
 }
-uint ipt_ballot(__local uint *exchange, bool vote)
+IPT_FUNCTION uint ipt_ballot(__local uint *exchange, bool vote)
 {
     uint result = 0;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -82,7 +82,7 @@ uint ipt_ballot(__local uint *exchange, bool vote)
 #endif
 
 /* Claims slots for one chain; returns the flag word before the claim. */
-uint ipt_claim(volatile __global uint *word, uint bits)
+IPT_FUNCTION uint ipt_claim(volatile __global uint *word, uint bits)
 {
 #if IPT_MEMORY_MODEL == 3
     return atomic_fetch_or_explicit(IPT_ATOMIC(word), bits, memory_order_acq_rel, memory_scope_device);
@@ -93,8 +93,8 @@ uint ipt_claim(volatile __global uint *word, uint bits)
 
 /* Fetches, with a sub-group, the vectors that contain the `units` units at `begin`. Units outside [low, high) are not
  * read. */
-void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,
-                     ulong high)
+IPT_FUNCTION void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane,
+                                  ulong low, ulong high)
 {
     const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1);
     const uint count = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
@@ -112,7 +112,8 @@ void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, 
 }
 
 /* Writes, with a sub-group, `units` units to target[begin]. They begin at unit `held` of `vectors`. */
-void ipt_store_piece(__local uint4 *vectors, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)
+IPT_FUNCTION void ipt_store_piece(__local uint4 *vectors, uint held, __global ipt_unit *target, ulong begin, uint units,
+                                  uint lane)
 {
 #if IPT_UNIT_BYTES >= 4
     /* Writes vectors that are aligned in the target. Each is assembled from two neighbouring source vectors, rotated by
@@ -169,7 +170,7 @@ enum { IPT_IDLE, IPT_LOADED, IPT_GOING }; /* state of a chain: idle; its first s
 
 #if IPT_SUB_GROUP >= 2
 /* Writes the sub-group size to the workspace, and counts the work-items whose sub-group meets this kernel's needs. */
-void ipt_report_sub_group(__global uint *workspace, uint lane, __local uint *exchange)
+IPT_FUNCTION void ipt_report_sub_group(__global uint *workspace, uint lane, __local uint *exchange)
 {
     const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),
                last = IPT_SHUFFLE(lane, size - 1);

@@ -48,7 +48,7 @@
 
 /* Waits until this worker's loads have arrived, sets bits in a flag word, and returns the word's old value to all its
  * work-items. One work-item claims and shares the value: separate reads would return different values. */
-uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)
+IPT_FUNCTION uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)
 {
     IPT_BARRIER();
     if (IPT_LANE == 0) {
@@ -65,7 +65,7 @@ uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)
 #if IPT_REGISTERS
 /* Loads a piece into registers and waits for arrival. Without the fence, a register that is unused before the claim may
  * arrive after it. */
-void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
+IPT_FUNCTION void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
 {
 #pragma unroll 8
     for (uint r = 0; r < IPT_REGISTERS; ++r)
@@ -75,7 +75,7 @@ void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
 }
 #else
 /* Loads a piece into local memory. */
-void ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
+IPT_FUNCTION void ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
 {
     for (uint k = lane; k < units; k += IPT_LANES)
         to[ipt_held_at(k, IPT_PADDED)] = from[k];

@@ -13,10 +13,19 @@
 #error "IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined"
 #endif
 
-#if IPT_IN_REGISTERS
+/* Whether tiles are fetched by vectors. A program of the native driver learns at run time which of the others it has.
+ */
+#ifdef IPT_AS_C
+#define IPT_LARGE 0
+#else
+#define IPT_LARGE (IPT_TILE > 32)
+#endif
+
+#ifdef IPT_BLOCK
 /* Swaps the rows x cols units at `place` with the cols x rows units at `mirror`, transposed, in vector registers. Both
  * may be the same square on the diagonal. */
-void ipt_swap_in_registers(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows, uint cols)
+IPT_FUNCTION void ipt_swap_in_registers(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows,
+                                        uint cols)
 {
     for (uint row = 0; row < rows; row += IPT_BLOCK)
         for (uint col = place == mirror ? row : 0; col < cols; col += IPT_BLOCK) {
@@ -69,7 +78,7 @@ IPT_INLINE void ipt_find_pair(ipt_pair *pair, uint work, const ipt_given *g)
     pair->cols = (uint)min((ulong)IPT_TILE, g->side - pair->right * IPT_TILE);
 }
 
-#if IPT_TILE > 32
+#if IPT_LARGE
 /* Tiles that change places. Tiles of even numbers have rows x cols elements, the others cols x rows. */
 #if IPT_REVERSED == 1 || IPT_REVERSED == 2
 #define IPT_PLACES 4u
@@ -158,9 +167,12 @@ IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors,
     __global ipt_unit *mirror =
         origin + pair->right * IPT_TILE * g->row_stride + pair->upper * IPT_TILE * g->element_units;
     const uint rows = pair->rows, cols = pair->cols;
-#if IPT_IN_REGISTERS
-    ipt_swap_in_registers(place, mirror, g->row_stride, rows, cols);
-#else
+#ifdef IPT_BLOCK
+    if (IPT_IN_REGISTERS) {
+        ipt_swap_in_registers(place, mirror, g->row_stride, rows, cols);
+        return;
+    }
+#endif
     const uint parts = min(g->chunk_units, g->element_units - pair->first_part);
     const uint tile_pitch = IPT_TILE * g->chunk_units + 1;
     __local ipt_unit *place_tile = (__local ipt_unit *)vectors, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
@@ -171,7 +183,6 @@ IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors,
     barrier(CLK_LOCAL_MEM_FENCE);
     ipt_store_tile(place_tile, tile_pitch, mirror, g->row_stride, rows, cols, g->element_units, parts, g);
     ipt_store_tile(mirror_tile, tile_pitch, place, g->row_stride, cols, rows, g->element_units, parts, g);
-#endif
 }
 #endif
 
@@ -179,12 +190,12 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-#if !IPT_IN_REGISTERS || IPT_TILE > 32
-    __local uint4 vectors[IPT_LOCAL_BYTES / 16]; /* all tiles */
-#else
+#if defined(IPT_BLOCK) && !defined(IPT_AS_C) && !IPT_LARGE
     __local uint4 *vectors = 0;
+#else
+    __local uint4 vectors[IPT_LOCAL_BYTES / 16]; /* all tiles */
 #endif
-#if IPT_TILE > 32
+#if IPT_LARGE
     __local uint starts[IPT_PLACES * IPT_TILE];
     ipt_places places;
     ipt_find_places(&places, get_group_id(0), g);
@@ -200,7 +211,7 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
         ipt_pair pair;
         ipt_find_pair(&pair, get_group_id(0) * g->group_step + turn * g->turn_step, g);
         ipt_swap_pair(matrix, vectors, 0, &pair, g);
-#if !IPT_IN_REGISTERS
+#ifndef IPT_BLOCK
         if (turn + 1 < g->turns)
             barrier(CLK_LOCAL_MEM_FENCE);
 #endif

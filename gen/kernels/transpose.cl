@@ -35,9 +35,12 @@ ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ip
         target + (g->target_base + m * g->target_matrix_stride + instance * g->target_instance_stride +
                   col * target_stride + row * g->element_units + first_part);
 
-#if IPT_IN_REGISTERS
-    ipt_transpose_in_registers(from, source_stride, to, target_stride, tile_rows, tile_cols);
-#else
+#ifdef IPT_BLOCK
+    if (IPT_IN_REGISTERS) {
+        ipt_transpose_in_registers(from, source_stride, to, target_stride, tile_rows, tile_cols);
+        return;
+    }
+#endif
     const uint parts = min(g->chunk_units, g->element_units - first_part);
 #if IPT_THREES
     if (g->element_units == 3 && parts == 3) {
@@ -50,5 +53,4 @@ ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ip
     ipt_load_tile(tile, pitch, from, source_stride, tile_rows, tile_cols, g->element_units, parts);
     barrier(CLK_LOCAL_MEM_FENCE);
     ipt_store_tile(tile, pitch, to, target_stride, tile_rows, tile_cols, g->element_units, parts, g);
-#endif
 }

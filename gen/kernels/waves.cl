@@ -32,9 +32,12 @@
 IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
                                    long target_stride, uint rows, uint cols, const ipt_given *g)
 {
-#if IPT_IN_REGISTERS
-    ipt_transpose_in_registers(source, source_stride, target, target_stride, rows, cols);
-#else
+#ifdef IPT_BLOCK
+    if (IPT_IN_REGISTERS) {
+        ipt_transpose_in_registers(source, source_stride, target, target_stride, rows, cols);
+        return;
+    }
+#endif
 #if IPT_THREES
     if (g->element_units == 3) {
         ipt_transpose_threes(source, source_stride, target, target_stride, rows, cols);
@@ -47,7 +50,6 @@ IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride
             for (uint part = 0; part < element_units; ++part)
                 target[col * target_stride + (row * element_units + part)] =
                     ipt_apply(source[row * source_stride + (col * element_units + part)], g);
-#endif
 }
 
 /* Transposes tile by tile, down first: the targets of such tiles share rows. */
@@ -70,11 +72,10 @@ IPT_INLINE void ipt_move_rows(__global ipt_unit *matrix, __global ipt_unit *slab
     __global ipt_unit *const at = matrix + band * (g->height * g->row_units) + in_row * g->element_units +
                                   (g->reversed_runs == 0 ? 0 : (rows - 1) * g->row_units);
     const long stride = g->reversed_runs == 0 ? (long)g->row_units : -(long)g->row_units;
-#if IPT_TALL
-    ipt_transpose_piece(at, stride, runs, (long)g->run_units, rows, end - first, g);
-#else
-    ipt_transpose_piece(runs, (long)g->run_units, at, stride, end - first, rows, g);
-#endif
+    if (IPT_TALL)
+        ipt_transpose_piece(at, stride, runs, (long)g->run_units, rows, end - first, g);
+    else
+        ipt_transpose_piece(runs, (long)g->run_units, at, stride, end - first, rows, g);
 }
 
 /* Takes a piece of a stripe, or returns `pieces` if there is none. In step q, the counter begins at q * pieces. */
@@ -118,17 +119,12 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void ipt_k_waves(__globa
                 const uint end = min(stripe_end, first + g->piece_columns);
                 if (piece == g->pieces)
                     break;
-#if IPT_TALL
-                if (q > 0)
-                    ipt_move_runs(matrix, saved, slab, last, first, end, 0, 0, g->run_units, g);
-                if (q < g->bands)
-                    ipt_move_rows(matrix, slab, next, first, end, g);
-#else
-                if (q > 0)
+                if (q > 0 && !IPT_TALL)
                     ipt_move_rows(matrix, slab, last, first, end, g);
-                if (q < g->bands)
-                    ipt_move_runs(matrix, saved, slab, next, first, end, 0, 0, g->run_units, g);
-#endif
+                if (IPT_TALL ? q > 0 : q < g->bands)
+                    ipt_move_runs(matrix, saved, slab, IPT_TALL ? last : next, first, end, 0, 0, g->run_units, g);
+                if (IPT_TALL != 0 && q < g->bands)
+                    ipt_move_rows(matrix, slab, next, first, end, g);
                 ipt_signal(done);
             }
         }

@@ -2,7 +2,7 @@
 
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 FORMATTED = ipt.h $(wildcard gen/library/*.h gen/library/*/*.h gen/*.c gen/python/*.h gen/tool/*.[ch] \
-    gen/tool/*/*.[ch] gen/kernels/*.cl gen/kernels/*/*.cl examples/*.c tests/*/*.c tests/*/*.h)
+    gen/tool/*/*.[ch] gen/kernels/*.[ch]* gen/kernels/*/*.cl examples/*.c tests/*/*.c tests/*/*.h)
 WINDOWS_LISTS = EXAMPLES="$(EXAMPLES)" SUPPORT="$(filter-out process,$(TEST_SUPPORT))"
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
 FIGURE_PROGRAMS = ipt ladder sweep batch batches s002 host
@@ -44,6 +44,7 @@ check: ## all tests, as CI runs them; ONLY="NAME..." some of them
 	@$(SUBMAKE) check-path
 	@CC="$(CC)" sh tests/compile/hostile.sh $(B)/hostile . $(B)/single
 	@$(SUBMAKE) check-mpi-quick
+	@$(SUBMAKE) native
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(TWO) host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy lapack
 	@$(SUBMAKE) figures-quick FIGURES="$(FIGURES_IN_CHECK)"
@@ -55,7 +56,7 @@ deep: ## the deep checks beyond make check; ONLY="NAME..." some of them
 	@$(SKIPPED) begin
 	@$(TWO) sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile \
 	    differential-planted imatcopy-planted columns columns-planted waves \
-	    waves-planted views views-planted told-odd told-even
+	    waves-planted views views-planted told-odd told-even native-sanitize
 	@$(SUBMAKE) foreign figures-quick
 	@IPT_TEST_WRONG=5000 IPT_TEST_SEED=$$$$ $(SUBMAKE) check-python
 	@$(SKIPPED) passed "make deep"
@@ -66,7 +67,7 @@ endif
 .PHONY: check-gen check-format check-lint check-version check-words check-documents sizes
 check-gen: $(B)/embed #check ipt.h and ipt_kernels.h are current, and the library's parts obey the rules
 	@$(B)/embed library gen/library > $(B)/ipt.h.new
-	@$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
+	@$(B)/embed kernels gen/kernels.def gen/kernels/native.h $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
 	@for header in ipt.h ipt_kernels.h; do cmp $(B)/$$header.new $$header || \
 	    { echo "$$header is not what gen/ makes: run 'make gen'"; exit 1; }; done
 	@cd gen/library && for part in */*.h; do grep -q "^ *#include \"$$part\"" ipt.h || \
@@ -168,6 +169,13 @@ tool-tests: $(B)/tests/ipt_tests $(B)/ipt #check the tool
 
 single-tests: $(B)/tests/single/ipt_tests
 	@for tests in $(SINGLE_TESTS); do $< "$$tests" || exit 1; done
+
+.PHONY: native native-sanitize
+native: single #check the native driver, and programs without OpenCL: CASES=200 SEED=1
+	@CC="$(CC)" sh tests/native/run.sh quick $(CASES) $(SEED)
+
+native-sanitize: #check the native driver's kernels and threads under clang's sanitizers
+	@CLANG="$(CLANG)" sh tests/native/run.sh sanitize $(CASES) $(SEED)
 
 # Other devices, processors and systems
 

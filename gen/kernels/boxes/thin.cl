@@ -33,15 +33,18 @@ IPT_INLINE void ipt_move_units(__global ipt_unit *restrict to, __global const ip
 IPT_INLINE void ipt_store_thin(__global ipt_unit *restrict to, __local const ipt_unit *restrict from, ulong length,
                                const ipt_given *g)
 {
-    for (ulong k = 0; k < length; ++k) {
+    if (IPT_TALL)
+        for (ulong k = 0; k < length; ++k) {
 #pragma unroll
-        for (uint i = 0; i < IPT_CHANNELS; ++i)
-#if IPT_TALL
-            to[i * length + k] = ipt_apply(from[k * IPT_CHANNELS + i], g);
-#else
-            to[k * IPT_CHANNELS + i] = ipt_apply(from[i * length + k], g);
-#endif
-    }
+            for (uint i = 0; i < IPT_CHANNELS; ++i)
+                to[i * length + k] = ipt_apply(from[k * IPT_CHANNELS + i], g);
+        }
+    else
+        for (ulong k = 0; k < length; ++k) {
+#pragma unroll
+            for (uint i = 0; i < IPT_CHANNELS; ++i)
+                to[k * IPT_CHANNELS + i] = ipt_apply(from[i * length + k], g);
+        }
 }
 
 /* Moves units [first, end) of all runs. A run's place in the result takes the run that belongs there. */

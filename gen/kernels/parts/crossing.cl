@@ -66,10 +66,10 @@ IPT_INLINE void ipt_read_together(uint *words, const __local ipt_unit *from, uin
 {
     if (together * IPT_UNIT_BYTES == 16) {
         const uint4 vector = *(const __local uint4 *)from;
-        words[0] = vector.x;
-        words[1] = vector.y;
-        words[2] = vector.z;
-        words[3] = vector.w;
+        words[0] = IPT_COMPONENT(vector, 0);
+        words[1] = IPT_COMPONENT(vector, 1);
+        words[2] = IPT_COMPONENT(vector, 2);
+        words[3] = IPT_COMPONENT(vector, 3);
     } else
         words[0] = *(const __local uint *)from;
 }
@@ -78,10 +78,10 @@ IPT_INLINE void ipt_load_together(uint *words, const __global ipt_unit *from, ui
 {
     if (together * IPT_UNIT_BYTES == 16) {
         const uint4 vector = *(const __global uint4 *)from;
-        words[0] = vector.x;
-        words[1] = vector.y;
-        words[2] = vector.z;
-        words[3] = vector.w;
+        words[0] = IPT_COMPONENT(vector, 0);
+        words[1] = IPT_COMPONENT(vector, 1);
+        words[2] = IPT_COMPONENT(vector, 2);
+        words[3] = IPT_COMPONENT(vector, 3);
     } else
         words[0] = *(const __global uint *)from;
 }

@@ -4,14 +4,14 @@
 
 /* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d). Exact for n < 2^31. A
  * magic of 0 stands for d = 1. */
-uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
 {
     (void)divisor;
     return magic != 0 ? mul_hi(n, magic) >> shift : n;
 }
 
 /* floor(n / d) on 64 bits: magic = ceil(2^(63 + l) / d), exact for n < 2^63. */
-ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
 {
     (void)divisor;
     return magic != 0 ? mul_hi(n, magic) >> shift : n;
@@ -20,13 +20,16 @@ ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
 /* A slot number has 32 bits if there are fewer than 2^31 slots, else 64. */
 #if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
 typedef uint ipt_index;
-ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
 {
     return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
 }
 #else
 typedef ulong ipt_index;
-#define ipt_divide_index ipt_divide64
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+    return ipt_divide64(n, divisor, magic, shift);
+}
 #endif
 
 /* Splits unit k of a run of elements, of `units` units each, into its element and its part of that element. */

@@ -33,7 +33,7 @@ IPT_INLINE uint ipt_source_of(const ipt_grid *grid, uint at)
 
 /* Whether the unit at `start` has not moved with the windows before `first`. It has moved if these windows contain a
  * unit that precedes it in its chain. */
-bool ipt_is_unmoved(const ipt_grid *grid, uint start, uint first)
+IPT_FUNCTION bool ipt_is_unmoved(const ipt_grid *grid, uint start, uint first)
 {
     uint at = start;
     do {

@@ -2,12 +2,66 @@
 
 #define IPT_ROWS_AHEAD 256 /* bytes from a row's load to its prefetch */
 
-/* A work-group of one work-item, as on CPUs, transposes blocks in vector registers and needs no tile. */
-#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && !IPT_APPLY
+/* A vector of components of two others, x and y. Their names are a and b with hexadecimal digits: a0 is x's first one.
+ * The native driver compiles this text as C, which has other names for them, and defines the macros itself. */
+#ifndef IPT_AS_C
+#define IPT_OF_a0(x, y) (x).s0
+#define IPT_OF_a1(x, y) (x).s1
+#define IPT_OF_a2(x, y) (x).s2
+#define IPT_OF_a3(x, y) (x).s3
+#define IPT_OF_a4(x, y) (x).s4
+#define IPT_OF_a5(x, y) (x).s5
+#define IPT_OF_a6(x, y) (x).s6
+#define IPT_OF_a7(x, y) (x).s7
+#define IPT_OF_a8(x, y) (x).s8
+#define IPT_OF_a9(x, y) (x).s9
+#define IPT_OF_aa(x, y) (x).sa
+#define IPT_OF_ab(x, y) (x).sb
+#define IPT_OF_ac(x, y) (x).sc
+#define IPT_OF_ad(x, y) (x).sd
+#define IPT_OF_ae(x, y) (x).se
+#define IPT_OF_af(x, y) (x).sf
+#define IPT_OF_b0(x, y) (y).s0
+#define IPT_OF_b1(x, y) (y).s1
+#define IPT_OF_b2(x, y) (y).s2
+#define IPT_OF_b3(x, y) (y).s3
+#define IPT_OF_b4(x, y) (y).s4
+#define IPT_OF_b5(x, y) (y).s5
+#define IPT_OF_b6(x, y) (y).s6
+#define IPT_OF_b7(x, y) (y).s7
+#define IPT_OF_b8(x, y) (y).s8
+#define IPT_OF_b9(x, y) (y).s9
+#define IPT_OF_ba(x, y) (y).sa
+#define IPT_OF_bb(x, y) (y).sb
+#define IPT_OF_bc(x, y) (y).sc
+#define IPT_OF_bd(x, y) (y).sd
+#define IPT_OF_be(x, y) (y).se
+#define IPT_OF_bf(x, y) (y).sf
+#define IPT_MIX_2(type, x, y, c, d) (type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y))
+#define IPT_MIX_4(type, x, y, c, d, e, f) (type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y), IPT_OF_##e(x, y), IPT_OF_##f(x, y))
+#define IPT_MIX_8(type, x, y, c, d, e, f, g, h, i, j)                                                                  \
+    (type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y), IPT_OF_##e(x, y), IPT_OF_##f(x, y), IPT_OF_##g(x, y), IPT_OF_##h(x, y), \
+           IPT_OF_##i(x, y), IPT_OF_##j(x, y))
+#define IPT_MIX_16(type, x, y, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r)                                         \
+    (type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y), IPT_OF_##e(x, y), IPT_OF_##f(x, y), IPT_OF_##g(x, y), IPT_OF_##h(x, y), \
+           IPT_OF_##i(x, y), IPT_OF_##j(x, y), IPT_OF_##k(x, y), IPT_OF_##l(x, y), IPT_OF_##m(x, y), IPT_OF_##n(x, y), \
+           IPT_OF_##o(x, y), IPT_OF_##p(x, y), IPT_OF_##q(x, y), IPT_OF_##r(x, y))
+#endif
+
+/* A work-group of one work-item, as on CPUs, transposes blocks in vector registers and needs no tile. A program of the
+ * native driver learns at run time whether elements are units. */
+#if IPT_GROUP_SIZE == 1 && (IPT_ELEMENT_UNITS == 1 || defined(IPT_AS_C)) && !IPT_APPLY
+#ifdef IPT_AS_C
+#define IPT_IN_REGISTERS (g->element_units == 1)
+#else
 #define IPT_IN_REGISTERS 1
+#endif
 #if IPT_UNIT_BYTES == 1
 #define IPT_BLOCK 16
 typedef uchar16 ipt_row;
+#elif IPT_ROW_BYTES == 16 /* C's compilers do not split vectors that the processor lacks */
+#define IPT_BLOCK (16 / IPT_UNIT_BYTES)
+typedef IPT_ROW_16 ipt_row;
 #elif IPT_UNIT_BYTES == 2
 #define IPT_BLOCK 16
 typedef ushort16 ipt_row;
@@ -26,7 +80,7 @@ IPT_AT_ANY_ADDRESS(ipt_row, ipt_row_in_memory)
 #if IPT_UNIT_BYTES == 1
 /* Transposes a block in four steps. A step interleaves the units of rows i and i + 8 into rows 2i and 2i + 1. CPUs have
  * an instruction for this, so bytes take 0.6 times as long as with exchanged quarters. Longer units do not gain. */
-void ipt_transpose_block(ipt_row *v)
+IPT_INLINE void ipt_transpose_block(ipt_row *v)
 {
 #pragma unroll
     for (uint step = 0; step < 4; ++step) {
@@ -34,10 +88,8 @@ void ipt_transpose_block(ipt_row *v)
 #pragma unroll
         for (uint i = 0; i < IPT_BLOCK / 2; ++i) {
             const ipt_row a = v[i], b = v[i + IPT_BLOCK / 2];
-            next[2 * i] = (ipt_row)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6, b.s6,
-                                    a.s7, b.s7);
-            next[2 * i + 1] = (ipt_row)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd, a.se,
-                                        b.se, a.sf, b.sf);
+            next[2 * i] = IPT_MIX_16(ipt_row, a, b, a0, b0, a1, b1, a2, b2, a3, b3, a4, b4, a5, b5, a6, b6, a7, b7);
+            next[2 * i + 1] = IPT_MIX_16(ipt_row, a, b, a8, b8, a9, b9, aa, ba, ab, bb, ac, bc, ad, bd, ae, be, af, bf);
         }
 #pragma unroll
         for (uint i = 0; i < IPT_BLOCK; ++i)
@@ -47,60 +99,81 @@ void ipt_transpose_block(ipt_row *v)
 #else
 /* Exchange the upper right and lower left quarters of blocks: the whole block (halves), or squares of 8 x 8 (fours),
  * 4 x 4 (twos) and 2 x 2 units (ones). */
-void ipt_exchange_halves(ipt_row *a, ipt_row *b)
-{
-    const ipt_row both = (ipt_row)(a->lo, b->lo);
-    *b = (ipt_row)(a->hi, b->hi);
-    *a = both;
-}
 #if IPT_BLOCK == 16
-void ipt_exchange_fours(ipt_row *a, ipt_row *b)
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
 {
-    const ipt_row both = (ipt_row)(a->s0123, b->s0123, a->s89ab, b->s89ab);
-    *b = (ipt_row)(a->s4567, b->s4567, a->scdef, b->scdef);
+    const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, b4, b5, b6, b7);
+    *b = IPT_MIX_16(ipt_row, *a, *b, a8, a9, aa, ab, ac, ad, ae, af, b8, b9, ba, bb, bc, bd, be, bf);
     *a = both;
 }
-void ipt_exchange_twos(ipt_row *a, ipt_row *b)
+IPT_INLINE void ipt_exchange_fours(ipt_row *a, ipt_row *b)
 {
-    const ipt_row both = (ipt_row)(a->s01, b->s01, a->s45, b->s45, a->s89, b->s89, a->scd, b->scd);
-    *b = (ipt_row)(a->s23, b->s23, a->s67, b->s67, a->sab, b->sab, a->sef, b->sef);
+    const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, a1, a2, a3, b0, b1, b2, b3, a8, a9, aa, ab, b8, b9, ba, bb);
+    *b = IPT_MIX_16(ipt_row, *a, *b, a4, a5, a6, a7, b4, b5, b6, b7, ac, ad, ae, af, bc, bd, be, bf);
     *a = both;
 }
-void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+IPT_INLINE void ipt_exchange_twos(ipt_row *a, ipt_row *b)
 {
-    const ipt_row both = (ipt_row)(a->s0, b->s0, a->s2, b->s2, a->s4, b->s4, a->s6, b->s6, a->s8, b->s8, a->sa, b->sa,
-                                   a->sc, b->sc, a->se, b->se);
-    *b = (ipt_row)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7, a->s9, b->s9, a->sb, b->sb, a->sd, b->sd,
-                   a->sf, b->sf);
+    const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, a1, b0, b1, a4, a5, b4, b5, a8, a9, b8, b9, ac, ad, bc, bd);
+    *b = IPT_MIX_16(ipt_row, *a, *b, a2, a3, b2, b3, a6, a7, b6, b7, aa, ab, ba, bb, ae, af, be, bf);
+    *a = both;
+}
+IPT_INLINE void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+{
+    const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, b0, a2, b2, a4, b4, a6, b6, a8, b8, aa, ba, ac, bc, ae, be);
+    *b = IPT_MIX_16(ipt_row, *a, *b, a1, b1, a3, b3, a5, b5, a7, b7, a9, b9, ab, bb, ad, bd, af, bf);
     *a = both;
 }
 #elif IPT_BLOCK == 8
-void ipt_exchange_twos(ipt_row *a, ipt_row *b)
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
 {
-    const ipt_row both = (ipt_row)(a->s01, b->s01, a->s45, b->s45);
-    *b = (ipt_row)(a->s23, b->s23, a->s67, b->s67);
+    const ipt_row both = IPT_MIX_8(ipt_row, *a, *b, a0, a1, a2, a3, b0, b1, b2, b3);
+    *b = IPT_MIX_8(ipt_row, *a, *b, a4, a5, a6, a7, b4, b5, b6, b7);
     *a = both;
 }
-void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+IPT_INLINE void ipt_exchange_twos(ipt_row *a, ipt_row *b)
 {
-    const ipt_row both = (ipt_row)(a->s0, b->s0, a->s2, b->s2, a->s4, b->s4, a->s6, b->s6);
-    *b = (ipt_row)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7);
+    const ipt_row both = IPT_MIX_8(ipt_row, *a, *b, a0, a1, b0, b1, a4, a5, b4, b5);
+    *b = IPT_MIX_8(ipt_row, *a, *b, a2, a3, b2, b3, a6, a7, b6, b7);
     *a = both;
 }
-#elif IPT_BLOCK == 4
-void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+IPT_INLINE void ipt_exchange_ones(ipt_row *a, ipt_row *b)
 {
-    const ipt_row both = (ipt_row)(a->s0, b->s0, a->s2, b->s2);
-    *b = (ipt_row)(a->s1, b->s1, a->s3, b->s3);
+    const ipt_row both = IPT_MIX_8(ipt_row, *a, *b, a0, b0, a2, b2, a4, b4, a6, b6);
+    *b = IPT_MIX_8(ipt_row, *a, *b, a1, b1, a3, b3, a5, b5, a7, b7);
+    *a = both;
+}
+#elif IPT_BLOCK == 4 || IPT_ROW_BYTES != 16 /* a row of two units of 16 bytes has four components, too */
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
+{
+    const ipt_row both = IPT_MIX_4(ipt_row, *a, *b, a0, a1, b0, b1);
+    *b = IPT_MIX_4(ipt_row, *a, *b, a2, a3, b2, b3);
+    *a = both;
+}
+#if IPT_BLOCK == 4
+IPT_INLINE void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+{
+    const ipt_row both = IPT_MIX_4(ipt_row, *a, *b, a0, b0, a2, b2);
+    *b = IPT_MIX_4(ipt_row, *a, *b, a1, b1, a3, b3);
+    *a = both;
+}
+#endif
+#elif IPT_BLOCK == 2
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
+{
+    const ipt_row both = IPT_MIX_2(ipt_row, *a, *b, a0, b0);
+    *b = IPT_MIX_2(ipt_row, *a, *b, a1, b1);
     *a = both;
 }
 #endif
 
-void ipt_transpose_block(ipt_row *v)
+IPT_INLINE void ipt_transpose_block(ipt_row *v)
 {
+#if IPT_BLOCK > 1
 #pragma unroll
     for (uint i = 0; i < IPT_BLOCK / 2; ++i)
         ipt_exchange_halves(&v[i], &v[i + IPT_BLOCK / 2]);
+#endif
 #if IPT_BLOCK == 16
 #pragma unroll
     for (uint i = 0; i < IPT_BLOCK / 2; ++i)
@@ -119,7 +192,7 @@ void ipt_transpose_block(ipt_row *v)
 }
 #endif
 
-void ipt_load_block(ipt_row *v, __global ipt_unit *source, long stride)
+IPT_INLINE void ipt_load_block(ipt_row *v, __global ipt_unit *source, long stride)
 {
 #pragma unroll
     for (uint i = 0; i < IPT_BLOCK; ++i) {
@@ -128,7 +201,7 @@ void ipt_load_block(ipt_row *v, __global ipt_unit *source, long stride)
     }
 }
 
-void ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)
+IPT_INLINE void ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)
 {
 #pragma unroll
     for (uint i = 0; i < IPT_BLOCK; ++i)
@@ -136,8 +209,8 @@ void ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)
 }
 
 /* Transposes rows x cols units from `source` to `target`; the strides are the distances of rows in units. */
-void ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
-                                long target_stride, uint rows, uint cols)
+IPT_FUNCTION void ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+                                             long target_stride, uint rows, uint cols)
 {
     /* The last block of a row or column begins earlier where it would not be whole: source and target do not
      * overlap. */
@@ -177,7 +250,6 @@ typedef ulong2 ipt_fours;
 #endif
 #define IPT_THREES_SPARE (4 / IPT_UNIT_BYTES) /* units of a vector that are no elements */
 IPT_AT_ANY_ADDRESS(ipt_threes, ipt_threes_in_memory)
-IPT_AT_ANY_ADDRESS(uint2, ipt_two_words_in_memory)
 IPT_AT_ANY_ADDRESS(uint, ipt_word_in_memory)
 
 /* Loads IPT_THREES_EACH elements and the spare units that follow; with `last`, the spare units that precede. */
@@ -188,14 +260,12 @@ IPT_INLINE ipt_fours ipt_load_threes(__global ipt_unit *from, bool last)
     v = IPT_LOAD_AT_ANY(ipt_threes_in_memory, last ? from - IPT_THREES_SPARE : from);
 #if IPT_UNIT_BYTES == 1
     if (last)
-        v = (ipt_threes)(v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf, v.s0, v.s1, v.s2,
-                         v.s3);
-    return IPT_AS_FOURS(
-        (ipt_threes)(v.s0, v.s1, v.s2, v.s3, v.s3, v.s4, v.s5, v.s6, v.s6, v.s7, v.s8, v.s9, v.s9, v.sa, v.sb, v.sc));
+        v = IPT_MIX_16(ipt_threes, v, v, a4, a5, a6, a7, a8, a9, aa, ab, ac, ad, ae, af, a0, a1, a2, a3);
+    return IPT_AS_FOURS(IPT_MIX_16(ipt_threes, v, v, a0, a1, a2, a3, a3, a4, a5, a6, a6, a7, a8, a9, a9, aa, ab, ac));
 #else
     if (last)
-        v = (ipt_threes)(v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s0, v.s1);
-    return IPT_AS_FOURS((ipt_threes)(v.s0, v.s1, v.s2, v.s3, v.s3, v.s4, v.s5, v.s6));
+        v = IPT_MIX_8(ipt_threes, v, v, a2, a3, a4, a5, a6, a7, a0, a1);
+    return IPT_AS_FOURS(IPT_MIX_8(ipt_threes, v, v, a0, a1, a2, a3, a3, a4, a5, a6));
 #endif
 }
 
@@ -205,34 +275,35 @@ IPT_INLINE void ipt_store_threes(__global ipt_unit *to, ipt_fours elements, bool
     const ipt_threes v = IPT_AS_THREES(elements);
 #if IPT_UNIT_BYTES == 1
     const ipt_threes packed =
-        (ipt_threes)(v.s0, v.s1, v.s2, v.s4, v.s5, v.s6, v.s8, v.s9, v.sa, v.sc, v.sd, v.se, v.sc, v.sd, v.se, v.sf);
+        IPT_MIX_16(ipt_threes, v, v, a0, a1, a2, a4, a5, a6, a8, a9, aa, ac, ad, ae, ac, ad, ae, af);
 #else
-    const ipt_threes packed = (ipt_threes)(v.s0, v.s1, v.s2, v.s4, v.s5, v.s6, v.s6, v.s7);
+    const ipt_threes packed = IPT_MIX_8(ipt_threes, v, v, a0, a1, a2, a4, a5, a6, a6, a7);
 #endif
     if (!last) {
         IPT_STORE_AT_ANY(ipt_threes_in_memory, to, packed);
         return;
     }
     const uint4 words = as_uint4(packed);
-    IPT_STORE_AT_ANY(ipt_two_words_in_memory, to, (uint2)(words.s0, words.s1));
-    IPT_STORE_AT_ANY(ipt_word_in_memory, to + 8 / IPT_UNIT_BYTES, words.s2);
+    IPT_STORE_AT_ANY(ipt_word_in_memory, to, IPT_COMPONENT(words, 0));
+    IPT_STORE_AT_ANY(ipt_word_in_memory, to + 4 / IPT_UNIT_BYTES, IPT_COMPONENT(words, 1));
+    IPT_STORE_AT_ANY(ipt_word_in_memory, to + 8 / IPT_UNIT_BYTES, IPT_COMPONENT(words, 2));
 }
 
 IPT_INLINE void ipt_transpose_fours(ipt_fours *v)
 {
 #if IPT_UNIT_BYTES == 1
-    const ipt_fours a = (ipt_fours)(v[0].s0, v[2].s0, v[0].s1, v[2].s1),
-                    b = (ipt_fours)(v[0].s2, v[2].s2, v[0].s3, v[2].s3);
-    const ipt_fours c = (ipt_fours)(v[1].s0, v[3].s0, v[1].s1, v[3].s1),
-                    d = (ipt_fours)(v[1].s2, v[3].s2, v[1].s3, v[3].s3);
-    v[0] = (ipt_fours)(a.s0, c.s0, a.s1, c.s1);
-    v[1] = (ipt_fours)(a.s2, c.s2, a.s3, c.s3);
-    v[2] = (ipt_fours)(b.s0, d.s0, b.s1, d.s1);
-    v[3] = (ipt_fours)(b.s2, d.s2, b.s3, d.s3);
+    const ipt_fours a = IPT_MIX_4(ipt_fours, v[0], v[2], a0, b0, a1, b1),
+                    b = IPT_MIX_4(ipt_fours, v[0], v[2], a2, b2, a3, b3);
+    const ipt_fours c = IPT_MIX_4(ipt_fours, v[1], v[3], a0, b0, a1, b1),
+                    d = IPT_MIX_4(ipt_fours, v[1], v[3], a2, b2, a3, b3);
+    v[0] = IPT_MIX_4(ipt_fours, a, c, a0, b0, a1, b1);
+    v[1] = IPT_MIX_4(ipt_fours, a, c, a2, b2, a3, b3);
+    v[2] = IPT_MIX_4(ipt_fours, b, d, a0, b0, a1, b1);
+    v[3] = IPT_MIX_4(ipt_fours, b, d, a2, b2, a3, b3);
 #else
     const ipt_fours a = v[0];
-    v[0].s1 = v[1].s0;
-    v[1].s0 = a.s1;
+    IPT_COMPONENT(v[0], 1) = IPT_COMPONENT(v[1], 0);
+    IPT_COMPONENT(v[1], 0) = IPT_COMPONENT(a, 1);
 #endif
 }
 
@@ -266,8 +337,8 @@ IPT_INLINE void ipt_transpose_columns_of_threes(__global ipt_unit *source, long 
 }
 
 /* Transposes rows x cols elements; the strides are the distances of rows in units. */
-void ipt_transpose_threes(__global ipt_unit *source, long source_stride, __global ipt_unit *target, long target_stride,
-                          uint rows, uint cols)
+IPT_FUNCTION void ipt_transpose_threes(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+                                       long target_stride, uint rows, uint cols)
 {
     const bool blocks = rows >= IPT_THREES_EACH && 3 * cols >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE;
     uint col = 0;

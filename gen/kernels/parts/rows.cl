@@ -10,7 +10,7 @@
 
 /* The vector at which row i of a tile begins in local memory. Rows lie `pitch` vectors apart; one more vector follows
  * every 2^skew rows. */
-uint ipt_tile_row(uint i, uint pitch, uint skew)
+IPT_FUNCTION uint ipt_tile_row(uint i, uint pitch, uint skew)
 {
     return i * pitch + (i >> skew);
 }
@@ -20,9 +20,9 @@ uint ipt_tile_row(uint i, uint pitch, uint skew)
  * run_lanes so that all rows of one work-item begin at the same offset in a vector. It chooses block_rows so that all
  * work-items have the same number of rows in a block. backwards: row_units is negative. Units outside [low, high) are
  * not read. */
-void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ulong row_units, bool backwards,
-                    uint rows, uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew,
-                    ulong low, ulong high)
+IPT_FUNCTION void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ulong row_units,
+                                 bool backwards, uint rows, uint units, uint blocks, uint block_rows, uint run_lanes,
+                                 uint pitch, uint skew, ulong low, ulong high)
 {
     const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;
     const uint first = get_local_id(0) / run_lanes;
@@ -55,7 +55,7 @@ void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong beg
 }
 
 /* Computes starts[i] for a tile of ipt_fetch_rows: the unit of local memory at which row i begins. */
-void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)
+IPT_FUNCTION void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)
 {
     for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)
         starts[i] = ipt_tile_row(i, pitch, skew) * IPT_VECTOR_UNITS +
@@ -68,14 +68,14 @@ void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows
 
 /* Reads four units of one aligned vector. With units of 4 bytes this is one access. If all rows begin at one offset in
  * a vector, it has a fourth of the bank conflicts of four accesses. */
-void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
+IPT_FUNCTION void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
 {
 #if IPT_UNIT_BYTES == 4
     const uint4 four = *(__local uint4 *)from;
-    values[0] = four.x;
-    values[1] = four.y;
-    values[2] = four.z;
-    values[3] = four.w;
+    values[0] = IPT_COMPONENT(four, 0);
+    values[1] = IPT_COMPONENT(four, 1);
+    values[2] = IPT_COMPONENT(four, 2);
+    values[3] = IPT_COMPONENT(four, 3);
 #else
 #pragma unroll 4
     for (uint u = 0; u < 4; ++u)

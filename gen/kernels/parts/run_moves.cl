@@ -4,7 +4,12 @@
 #endif
 
 #if defined(IPT_AXES) && IPT_AXES
-#define IPT_WALKS 1 /* columns are permuted */
+#define IPT_WALKS 1 /* columns may be permuted */
+#ifdef IPT_AS_C
+#define IPT_PERMUTES (g->call.axes != 0)
+#else
+#define IPT_PERMUTES 1
+#endif
 #else
 #define IPT_WALKS 0
 #endif
@@ -140,19 +145,24 @@ IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *save
     const uint covered = g->bands * g->width, first_band = g->from_last != 0 ? g->bands - 1 : 0;
 #if IPT_WALKS
     ipt_walk at, ahead;
-    ipt_walk_from(&at, first, g);
-    ipt_walk_from(&ahead, first + IPT_RUNS_AHEAD, g);
+    if (IPT_PERMUTES) {
+        ipt_walk_from(&at, first, g);
+        ipt_walk_from(&ahead, first + IPT_RUNS_AHEAD, g);
+    }
 #endif
     __global ipt_unit *const rest_rows_at = g->saves_rows != 0 ? saved : matrix + g->rest_begin;
     for (uint x = first; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {
+        uint y = x;
+#if IPT_GROUP_SIZE == 1
+        uint next = x + IPT_RUNS_AHEAD;
+#endif
 #if IPT_WALKS
-        const uint y = at.column, next = ahead.column;
-        ipt_walk_on(&at, g);
-        ipt_walk_on(&ahead, g);
-#elif IPT_GROUP_SIZE == 1
-        const uint y = x, next = x + IPT_RUNS_AHEAD;
-#else
-        const uint y = x;
+        if (IPT_PERMUTES) {
+            y = at.column;
+            next = ahead.column;
+            ipt_walk_on(&at, g);
+            ipt_walk_on(&ahead, g);
+        }
 #endif
         const bool rest = y >= covered;
         const uint d = rest ? band : ipt_divide32(y, IPT_DIVISOR(g->width));
@@ -167,22 +177,22 @@ IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *save
         __global ipt_unit *const partner =
             matrix + (band * g->width + (y - d * g->width)) * g->column_stride + ipt_part_begin(d, g) + start;
         const bool later = g->from_last != 0 ? d < band : d > band;
-#if IPT_TALL
-        if (d == band)
-            ipt_copy_run(own, held, lane, units);
-        else if (later)
-            ipt_copy_run(partner, held, lane, units);
-        else
-            ipt_pass_run(partner, own, held, lane, units);
-#else
-        if (d == band)
-            ipt_copy_run(held, own, lane, units);
-        else if (later) {
-            ipt_copy_run(held, own, lane, units);
-            ipt_copy_run(own, partner, lane, units);
-        } else
-            ipt_copy_run(held, partner, lane, units);
-#endif
+        if (IPT_TALL) {
+            if (d == band)
+                ipt_copy_run(own, held, lane, units);
+            else if (later)
+                ipt_copy_run(partner, held, lane, units);
+            else
+                ipt_pass_run(partner, own, held, lane, units);
+        } else {
+            if (d == band)
+                ipt_copy_run(held, own, lane, units);
+            else if (later) {
+                ipt_copy_run(held, own, lane, units);
+                ipt_copy_run(own, partner, lane, units);
+            } else
+                ipt_copy_run(held, partner, lane, units);
+        }
         if (start == 0 && d == band && (!rest || band == first_band))
             ipt_move_gap(rest_rows_at + ipt_in_row(x, g) * g->element_units, column + ipt_part_begin(g->bands, g), lane,
                          g);

@@ -2,7 +2,7 @@
 #if IPT_GROUP_SIZE == 1
 /* Prefetches memory; affects only time. CPUs do not predict accesses whose distance is a row of the matrix. On PoCL the
  * prefetch makes bands a third faster. Without the built-in, and in SPIR-V, the macro is empty. */
-#if defined(__has_builtin) && !defined(__SPIR__)
+#if defined(__has_builtin) && !defined(__SPIR__) && !defined(IPT_PREFETCH)
 #if __has_builtin(__builtin_prefetch)
 #define IPT_PREFETCH(address) __builtin_prefetch((const void *)(address))
 #endif

@@ -10,8 +10,8 @@
 #endif
 
 /* Reads rows x cols elements at `source` into `tile`, whose rows have `pitch` units. */
-void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, long row_stride, uint rows, uint cols,
-                   uint element_units, uint parts)
+IPT_FUNCTION void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, long row_stride,
+                                uint rows, uint cols, uint element_units, uint parts)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;
     for (uint row = line; row < rows; row += IPT_LINES)

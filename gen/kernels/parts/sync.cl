@@ -18,7 +18,7 @@
 #endif
 
 /* Adds 1 to a word with release semantics: a work-group that sees the sum also sees all earlier accesses. */
-void ipt_signal(volatile __global uint *word)
+IPT_FUNCTION void ipt_signal(volatile __global uint *word)
 {
 #if IPT_MEMORY_MODEL == 2
     __asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
@@ -33,7 +33,7 @@ void ipt_signal(volatile __global uint *word)
 /* Counts a finished read into local memory; work-groups wait for this count before they overwrite the source. A later
  * write cannot change data that has arrived in local memory. So PTX needs no release, which would cost a tenth of a
  * panel's time. The other memory models release. */
-void ipt_count_read(volatile __global uint *word)
+IPT_FUNCTION void ipt_count_read(volatile __global uint *word)
 {
 #if IPT_MEMORY_MODEL == 2
     __asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
@@ -44,7 +44,7 @@ void ipt_count_read(volatile __global uint *word)
 
 /* Reads, with acquire semantics, a word that other work-groups may change. A plain load may hit a non-coherent
  * cache. */
-uint ipt_poll(volatile __global uint *word)
+IPT_FUNCTION uint ipt_poll(volatile __global uint *word)
 {
 #if IPT_MEMORY_MODEL == 2
     uint value;
@@ -60,7 +60,7 @@ uint ipt_poll(volatile __global uint *word)
 }
 
 /* Reads a word with relaxed semantics. */
-uint ipt_glance(volatile __global uint *word)
+IPT_FUNCTION uint ipt_glance(volatile __global uint *word)
 {
 #if IPT_MEMORY_MODEL == 2
     uint value;

@@ -5,7 +5,7 @@ enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 }; /* words of
 enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT }; /* values that work-item 0 shares with its work-group */
 
 /* Counts concurrent work-groups: each stays resident until one of them has polled `polls` times. */
-void ipt_probe(volatile __global uint *control, uint polls)
+IPT_FUNCTION void ipt_probe(volatile __global uint *control, uint polls)
 {
     atomic_inc(&control[IPT_TICKETS]);
     while (ipt_poll(&control[IPT_CLOSED_AT]) == 0 && polls-- != 0)
@@ -21,7 +21,7 @@ typedef struct ipt_waiter {
 
 /* Waits until `counter` reaches `count`; without a counter, until all tickets of the waiter's ticket group are issued.
  * Returns false if the last work-group must transpose the ticket group. */
-bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)
+IPT_FUNCTION bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)
 {
     volatile __global uint *control = waiter->control;
     const uint own_end = (waiter->ticket_group + 1) * waiter->chunks;

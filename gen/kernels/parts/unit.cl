@@ -16,7 +16,7 @@
 typedef struct ipt_arguments {
     IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
 } ipt_arguments;
-#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
 /* PoCL's compiler for 32-bit x86 misplaces a struct of 8-byte alignment that follows an odd number of pointers. */
 typedef struct ipt_argument_words {
     uint words[sizeof(ipt_arguments) / 4];
@@ -31,7 +31,9 @@ typedef union ipt_either_arguments {
 #define IPT_ARGUMENT_TYPE ipt_arguments
 #define IPT_ARGUMENT(name) arguments.name
 #endif
-#if defined(IPT_APPLY) && IPT_APPLY == 2
+#ifdef IPT_AS_C /* C's text learns some parameters and the work-group's number at run time */
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
 #define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
 #else
 #define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
@@ -41,13 +43,20 @@ typedef union ipt_either_arguments {
  * `given` are inlined, so its fields stay in registers. */
 typedef struct ipt_given {
     IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
-#if defined(IPT_APPLY) && IPT_APPLY == 2
+#ifdef IPT_AS_C
+    IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
     IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
 #endif
 } ipt_given;
 #define IPT_VALUE(type, name) IPT_ARGUMENT(name),
 #define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
-#if defined(IPT_APPLY) && IPT_APPLY == 2
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+    {                                                                                                                  \
+        IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+    }
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
 #define IPT_GIVEN                                                                                                      \
     {                                                                                                                  \
         IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
@@ -59,8 +68,11 @@ typedef struct ipt_given {
     }
 #endif
 
-/* For a kernel's steps, which are too long for some compilers to inline by themselves. */
+/* Before a function. IPT_INLINE: it is a kernel's step, too long for some compilers to inline by themselves. */
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
 #define IPT_INLINE __attribute__((always_inline))
+#endif
 
 #if IPT_UNIT_BYTES == 1
 typedef uchar ipt_unit;
@@ -74,6 +86,11 @@ typedef ulong ipt_unit;
 typedef uint4 ipt_unit;
 #else
 #error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+
+/* A component of a vector, by a hexadecimal digit. */
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
 #endif
 
 /* Applies the plan's expression to x, an element of one unit. A kernel that applies the expression calls this function

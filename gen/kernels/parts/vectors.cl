@@ -11,7 +11,7 @@
 #define IPT_SECTOR_UNITS (32u / IPT_UNIT_BYTES)
 
 /* Copies a vector to local memory. The copy is complete after ipt_fetch_wait by the same work-item. */
-void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
+IPT_FUNCTION void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
 {
 #if IPT_MEMORY_MODEL == 2
     /* An asynchronous copy needs no registers, so a work-group issues all its reads at once.
@@ -24,7 +24,7 @@ void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
 }
 
 /* Copies a vector without the units outside [low, high). */
-void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong vector, ulong low, ulong high)
+IPT_FUNCTION void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong vector, ulong low, ulong high)
 {
     const ulong first = vector * IPT_VECTOR_UNITS;
     if (first >= low && first + IPT_VECTOR_UNITS <= high) {
@@ -37,7 +37,7 @@ void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong vector, ulong l
     }
 }
 
-void ipt_fetch_wait(void)
+IPT_FUNCTION void ipt_fetch_wait(void)
 {
 #if IPT_MEMORY_MODEL == 2
     __asm__ volatile("cp.async.wait_all;" ::: "memory");
@@ -45,7 +45,7 @@ void ipt_fetch_wait(void)
 }
 
 /* Ends a block of this work-item's fetches. ipt_fetch_wait_but counts blocks. */
-void ipt_fetch_close_block(void)
+IPT_FUNCTION void ipt_fetch_close_block(void)
 {
 #if IPT_MEMORY_MODEL == 2
     __asm__ volatile("cp.async.commit_group;" ::: "memory");
@@ -54,7 +54,7 @@ void ipt_fetch_close_block(void)
 
 /* Waits for the ended blocks of this work-item, except the last `but` blocks. `but` is at most IPT_BLOCKS - 1. */
 #define IPT_BLOCKS 4
-void ipt_fetch_wait_but(uint but)
+IPT_FUNCTION void ipt_fetch_wait_but(uint but)
 {
 #if IPT_MEMORY_MODEL == 2
     if (but == 3)
@@ -71,7 +71,7 @@ void ipt_fetch_wait_but(uint but)
 /* Stores a unit with a streaming hint: no kernel reads it again soon. Without the hint, a
  * panel's data in the cache slows concurrent rectangle copies over the bus. Panels gain
  * nothing. */
-void ipt_store(__global ipt_unit *to, ipt_unit unit)
+IPT_FUNCTION void ipt_store(__global ipt_unit *to, ipt_unit unit)
 {
 #if IPT_MEMORY_MODEL != 1 && IPT_MEMORY_MODEL != 2
     *to = unit;

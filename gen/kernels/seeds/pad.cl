@@ -25,7 +25,7 @@
 #define IPT_CHUNK ((ulong)IPT_HELD * IPT_GROUP_SIZE)
 
 /* The unit of the content at `address` in the source rows, or the next one. */
-ulong ipt_content_at(ulong address, ulong source_stride, ulong row_units)
+IPT_FUNCTION ulong ipt_content_at(ulong address, ulong source_stride, ulong row_units)
 {
     const ulong row = address / source_stride;
     return row * row_units + min(address - row * source_stride, row_units);

@@ -30,7 +30,7 @@
 #define IPT_FENCE() mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 /* Claims unit k after this work-item's loads have arrived; returns true if the claim is the first. */
-bool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)
+IPT_FUNCTION bool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)
 {
     const uint bit = IPT_FLAG_BIT(k);
     IPT_FENCE();

@@ -23,6 +23,11 @@
 
 #define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)
 #define IPT_NO_ELEMENT (~(ipt_index)0)
+#ifdef IPT_AS_C /* which has one program for all numbers of units */
+#define IPT_HELD units
+#else
+#define IPT_HELD IPT_REGISTERS
+#endif
 
 #define IPT_EACH(name, part)                                                                                           \
     {                                                                                                                  \
@@ -132,7 +137,7 @@ IPT_INLINE bool ipt_claim(volatile __global uint *flags, ipt_index flag, __local
 IPT_INLINE void ipt_load_piece(ipt_unit *to, const __global ipt_unit *from, uint units)
 {
 #pragma unroll
-    for (uint r = 0; r < IPT_REGISTERS; ++r)
+    for (uint r = 0; r < IPT_HELD; ++r)
         if (IPT_LANE + r * IPT_LANES < units)
             to[r] = from[IPT_LANE + r * IPT_LANES];
 }
@@ -140,7 +145,7 @@ IPT_INLINE void ipt_load_piece(ipt_unit *to, const __global ipt_unit *from, uint
 IPT_INLINE void ipt_store_piece(__global ipt_unit *to, const ipt_unit *from, uint units, const ipt_given *g)
 {
 #pragma unroll
-    for (uint r = 0; r < IPT_REGISTERS; ++r)
+    for (uint r = 0; r < IPT_HELD; ++r)
         if (IPT_LANE + r * IPT_LANES < units)
             to[IPT_LANE + r * IPT_LANES] = ipt_apply(from[r], g);
 }
@@ -183,7 +188,7 @@ ipt_k_views(__global ipt_unit *source, __global ipt_unit *other IPT_ARGUMENTS)
             }
             ipt_store_piece(from + to, held, units, g);
 #pragma unroll
-            for (uint r = 0; r < IPT_REGISTERS; ++r)
+            for (uint r = 0; r < IPT_HELD; ++r)
                 held[r] = coming[r];
             to = next_to;
         }

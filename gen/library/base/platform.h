@@ -32,6 +32,12 @@
 #if !defined(_WIN32)
 #include <sys/stat.h>
 #endif
+#if !defined(_WIN32) && defined(IPT_NATIVE)
+#include <pthread.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#endif
 #if !defined(_WIN32) && !defined(IPT_NO_DISK_CACHE)
 #include <dirent.h>
 #include <errno.h>

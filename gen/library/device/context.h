@@ -143,6 +143,13 @@ static ipt_result ipt__devices_of(ipt__driver_id driver, cl_context context, cl_
 {
     size_t bytes = 0;
     cl_int error;
+#ifdef IPT_NATIVE
+    if (driver == IPT__DRIVER_NATIVE) {
+        *devices = IPT__NATIVE_DEVICE;
+        *count = 1;
+        return IPT_SUCCESS;
+    }
+#endif
     if (!context) {
         const ipt_result result = ipt_device_list(devices, capacity, count);
         *count = ipt__min(*count, capacity);
@@ -199,6 +206,57 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
                      name ? name : "");
 }
 
+#ifdef IPT_NATIVE
+/* Whether a name of a device is the native driver's. */
+static int ipt__is_native_name(const char *name)
+{
+    return name && strlen(name) == 6 && ipt__contains("native", name);
+}
+
+/* Chooses a driver and its device. */
+static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
+                                               cl_device_id *device)
+{
+    char room[256];
+    const int given = desc->context || desc->device;
+    const char *const name =
+        desc->device_name || given ? desc->device_name : ipt__environment("IPT_DEVICE", room, sizeof room);
+    ipt_result result;
+    *driver = IPT__DRIVER_NATIVE;
+    *device = IPT__NATIVE_DEVICE;
+    if (desc->driver == IPT_DRIVER_NATIVE && given)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_NATIVE, and %s is OpenCL's",
+                         desc->context ? "context" : "device");
+    if (desc->driver == IPT_DRIVER_NATIVE || (desc->driver == IPT_DRIVER_AUTO && ipt__is_native_name(name)))
+        return IPT_SUCCESS;
+    *driver = IPT__DRIVER_OPENCL;
+    *device = NULL;
+    result = ipt__opencl_open();
+    if (!result)
+        result = ipt__choose_device(*driver, desc, device);
+    if (desc->driver == IPT_DRIVER_AUTO && !given && (!name || !*name)) {
+        ipt__questions asked = ipt__questions_to(*driver, *device);
+        if (result || ipt__device_type(&asked) == CL_DEVICE_TYPE_CPU) {
+            *driver = IPT__DRIVER_NATIVE;
+            *device = IPT__NATIVE_DEVICE;
+            return IPT_SUCCESS;
+        }
+    }
+    return result;
+}
+#else
+static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
+                                               cl_device_id *device)
+{
+    ipt_result result;
+    *driver = IPT__DRIVER_OPENCL;
+    if (desc->driver == IPT_DRIVER_NATIVE)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE: compile ipt with IPT_NATIVE");
+    result = ipt__opencl_open();
+    return result ? result : ipt__choose_device(*driver, desc, device);
+}
+#endif
+
 /* Reads the memory model and the sub-groups of a device. */
 static void ipt__read_model(const ipt__questions *asked, const char *extensions, unsigned version, ipt__limits *limits)
 {
@@ -246,6 +304,8 @@ static ipt_result ipt__read_limits(ipt__driver_id driver, const ipt_context_desc
     const int pocl = ipt__platform_has_name(&asked, "portable computing language");
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
     ipt__ask(&asked, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
+    if (driver == IPT__DRIVER_NATIVE && desc->threads)
+        units = (cl_uint)ipt__min(desc->threads, IPT__MOST_THREADS);
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
     ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
     ipt__ask_text(&asked, 0, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);

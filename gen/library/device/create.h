@@ -70,7 +70,14 @@ static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc
             return ipt__fail_opencl("clRetainContext", error);
         context->context = desc->context;
     } else {
-        context->context = ipt__calls(context)->clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+#ifdef IPT_NATIVE
+        const cl_context_properties threads[] = {IPT__NATIVE_CONTEXT_THREADS,
+                                                 (cl_context_properties)context->limits.compute_units, 0};
+        const cl_context_properties *const properties = context->driver == IPT__DRIVER_NATIVE ? threads : NULL;
+#else
+        const cl_context_properties *const properties = NULL;
+#endif
+        context->context = ipt__calls(context)->clCreateContext(properties, 1, &device, NULL, NULL, &error);
         if (error)
             return ipt__fail_opencl("clCreateContext", error);
     }
@@ -119,7 +126,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
 {
     ipt_context_desc wanted;
     ipt__limits limits;
-    const ipt__driver_id driver = IPT__DRIVER_OPENCL;
+    ipt__driver_id driver = IPT__DRIVER_OPENCL;
     cl_device_id device = NULL;
     ipt_context *made;
     ipt_result result;
@@ -150,9 +157,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
                              : wanted.device ? "device"
                                              : "device_name");
     } else {
-        result = ipt__opencl_open();
-        if (!result)
-            result = ipt__choose_device(driver, &wanted, &device);
+        result = ipt__choose_driver(&wanted, &driver, &device);
         if (!result)
             result = ipt__read_limits(driver, &wanted, device, &limits);
         if (result)

@@ -68,10 +68,15 @@
     X(cl_int, clFinish, (cl_command_queue))
 
 /* The drivers. */
-typedef enum ipt__driver_id { IPT__DRIVER_OPENCL } ipt__driver_id;
+enum { IPT__MOST_THREADS = 256 }; /* of the native driver's launches */
 
-/* A driver: its operations. */
+typedef enum ipt__driver_id { IPT__DRIVER_OPENCL, IPT__DRIVER_NATIVE } ipt__driver_id;
+
+/* A driver: its operations, and what it cannot do. */
 typedef struct ipt__driver {
+    /* Returns the driver's own program for a kernel and params; NULL with *error: it has none. The field is NULL if the
+     * driver compiles text. */
+    cl_program (*program_of)(ipt__kernel_id kernel, const ipt__params *params, cl_int *error);
 #define IPT__DRIVER_FIELD(result, name, parameters) result(CL_API_CALL *name) parameters;
     IPT_ENTRY_POINT_LIST(IPT__DRIVER_FIELD)
 } ipt__driver;

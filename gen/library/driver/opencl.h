@@ -1,4 +1,5 @@
 /* OpenCL as a driver. */
+#ifndef IPT_NO_OPENCL
 
 #ifdef IPT_OPENCL_DYNAMIC
 
@@ -103,7 +104,7 @@ static ipt_result ipt__opencl_open(void)
 #define IPT_ENTRY_POINT(name) name
 #endif
 #define IPT__ENTRY_POINT_ADDRESS(result, name, parameters) IPT_ENTRY_POINT(name),
-static const ipt__driver ipt__opencl = {IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
+static const ipt__driver ipt__opencl = {NULL, IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
 
 static ipt_result ipt__opencl_open(void)
 {
@@ -112,9 +113,11 @@ static ipt_result ipt__opencl_open(void)
 
 #endif
 
-/* The operations of a driver. A program with one driver calls them directly. */
-static const ipt__driver *ipt__driver_of(ipt__driver_id driver)
+#else
+
+static ipt_result ipt__opencl_open(void)
 {
-    (void)driver;
-    return &ipt__opencl;
+    return ipt__fail(IPT_ERROR_NO_DEVICE, "ipt was compiled with IPT_NO_OPENCL: this CPU is the device");
 }
+
+#endif

@@ -64,7 +64,10 @@ typedef struct ipt_context_desc {
     size_t binary_count;
     const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
                             and described, and their sources read, but not executed. NULL: a real context */
-} ipt_context_desc;      /* zero-initialised means defaults */
+    ipt_driver driver;   /* AUTO, OPENCL or NATIVE; device_name and IPT_DEVICE may say "native", too */
+    size_t threads; /* NATIVE: of a launch, the caller's among them. 0: the environment's IPT_THREADS, else one for each
+                       processor */
+} ipt_context_desc; /* zero-initialised means defaults */
 
 /* ipt_context_create for a desc of desc_bytes bytes. ipt_context_create passes the size that the program's ipt.h
  * declares, so that programs and a shared library may differ in version. A later library takes the fields that the

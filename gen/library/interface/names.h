@@ -1,5 +1,6 @@
 /* Headers, settings, and the lists of names that plans use. A newcomer skips to >>interface/core. */
 
+#ifndef IPT_NO_OPENCL
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
@@ -8,10 +9,24 @@
 #else
 #include <CL/cl.h>
 #endif
+#endif
 #include <stddef.h>
 
 #ifndef CL_VERSION_1_2
 #error "ipt.h needs OpenCL 1.2 or later: CL_TARGET_OPENCL_VERSION is set below 120"
+#endif
+
+/* Without OpenCL there is no text to compile and no code to store. */
+#ifdef IPT_NO_OPENCL
+#ifndef IPT_NO_KERNEL_SOURCE
+#define IPT_NO_KERNEL_SOURCE
+#endif
+#ifndef IPT_NO_OFFLINE
+#define IPT_NO_OFFLINE
+#endif
+#ifndef IPT_NO_DISK_CACHE
+#define IPT_NO_DISK_CACHE
+#endif
 #endif
 
 /* Older name of IPT_NO_PAPERS. Storages need the code of host matrices in parts. */
@@ -81,6 +96,14 @@ typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__ENUMERATOR) IPT__SEQUENCE_COU
 
 /* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
+
+/* The drivers, for ipt_context_desc.driver. X(enumerator, name) */
+#define IPT_DRIVER_LIST(X)                                                                                             \
+    X(IPT_DRIVER_AUTO, "auto")     /* a GPU or accelerator through OpenCL, else this CPU, else OpenCL's */             \
+    X(IPT_DRIVER_OPENCL, "opencl") /* an OpenCL device */                                                              \
+    X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, in programs with IPT_NATIVE */
+
+typedef enum ipt_driver { IPT_DRIVER_LIST(IPT__ENUMERATOR) IPT__DRIVER_COUNT } ipt_driver;
 
 /* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, rows of the result in reverse sequence, each row of
  * the result reversed). Rotations are clockwise. Rotations by 90 and 270 degrees, like transpositions, make cols x rows

@@ -181,6 +181,12 @@ static int ipt__numbers_are_short(const ipt__problem *problem)
     return problem->matrix_bytes / problem->desc.elem_size < 0x80000000u / problem->desc.batch;
 }
 
+/* The width of numbers up to `most`. CPUs divide 64 bits as fast as 32, so they need no programs for both. */
+static cl_uint ipt__index_bits(const ipt__limits *limits, size_t most)
+{
+    return !limits->cpu && most < (size_t)1 << 31 ? 32 : 64;
+}
+
 /* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of
  * short units, faster on the chip or by bands. CPUs move elements of several units faster by bands: notebook.md,
  * Squares. */

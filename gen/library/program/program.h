@@ -454,12 +454,29 @@ static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__prog
 
 #endif
 
+/* Takes the program from a driver that compiles nothing. */
+static IPT__RARE ipt_result ipt__program_ready(const ipt_context *context, ipt__program *program)
+{
+    cl_int error;
+    program->program = ipt__calls(context)->program_of(program->id, &program->params, &error);
+    if (program->program || error == CL_OUT_OF_HOST_MEMORY)
+        return program->program ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "the device compiles nothing and has no program of %s for %s: an OpenCL device can do this",
+                     ipt__kernels[program->id].name,
+                     program->params.apply      ? "an expression"
+                     : program->params.operands ? "an action"
+                                                : "these parameters");
+}
+
 /* Loads a program, or else compiles it. */
 static IPT__RARE ipt_result ipt__program_make(ipt_context *context, ipt__program *program, int cache_only)
 {
     const ipt_result result = ipt__program_write(context, program);
     if (result || !context->context)
         return result;
+    if (ipt__calls(context)->program_of)
+        return ipt__program_ready(context, program);
     if (ipt__program_load(context, program))
         return IPT_SUCCESS;
     if (cache_only)

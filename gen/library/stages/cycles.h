@@ -32,7 +32,7 @@ static IPT__RARE ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage
 {
     params.group_size = (cl_uint)(stage->lanes * stage->workers);
     params.lanes = (cl_uint)stage->lanes;
-    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    params.index_bits = ipt__index_bits(&plan->problem.limits, stage->rows * stage->cols);
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_p_ipt, params, &stage->kernels[0]);
 }
 

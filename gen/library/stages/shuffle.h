@@ -154,7 +154,7 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
     }
     if (ipt__variant_of(stage))
         params.registers = ipt__variant_of(stage)->registers;
-    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    params.index_bits = ipt__index_bits(&plan->problem.limits, stage->rows * stage->cols);
     params.inner = ipt__turns_inner(stage);
     if (stage->as.shuffle.pairs)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);

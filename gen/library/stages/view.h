@@ -51,7 +51,7 @@ static IPT__RARE ipt_result ipt__kernels_view(ipt_plan *plan, ipt__stage *stage,
     params.lanes = (cl_uint)stage->lanes;
     params.group_size = limits->cpu || stage->lanes > 1 ? params.lanes : (cl_uint)ipt__min(256, limits->group_size);
     params.registers = (cl_uint)(stage->as.view.piece_units / stage->lanes);
-    params.index_bits = units < (size_t)1 << 31 ? 32 : 64;
+    params.index_bits = ipt__index_bits(limits, units);
     params.axes = (cl_uint)array->count;
     return ipt__plan_kernel_get(plan, IPT__KERNEL_views, params, &stage->kernels[0]);
 }
@@ -65,6 +65,11 @@ static void ipt__view_axes(const ipt__problem *problem, ipt__views_arguments *a)
     const size_t unit = problem->unit_bytes;
     cl_ulong weight = 1;
     int i;
+    for (i = array->count; i < IPT__KERNEL_AXES; ++i) { /* a program may have more axes: these have one element */
+        cl_ulong *const axis = &a->extent0 + i * IPT__VIEW_AXIS_NUMBERS, *const later = &a->later_extent0 +
+                                                                                        i * IPT__VIEW_LATER_NUMBERS;
+        axis[0] = axis[3] = later[0] = later[4] = 1;
+    }
     for (i = array->count; i-- > 0; weight *= array->lengths[i]) {
         cl_ulong *const axis = &a->extent0 + i * IPT__VIEW_AXIS_NUMBERS, *const later =
                                                                              &a->later_extent0 +

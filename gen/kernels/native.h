@@ -1,0 +1,141 @@
+/* OpenCL C as C, for the kernels of the native driver: GCC's and clang's vectors, one work-item to a work-group, all
+ * memory in one address space. ipt_kernels.h has this text before each program, and ends each of its macros after it.
+ */
+
+/* What programs learn at run time; see ipt__native_call. */
+#define IPT_AS_C 1
+#define IPT_CALL_TYPE ipt__native_call
+#define IPT_GROUP_SIZE 1
+#define IPT_LANES 1
+#define IPT_ELEMENT_UNITS 0
+#define IPT_TALL (g->call.tall != 0)
+#define IPT_TILE (g->call.tile)
+#define IPT_APPLY 0
+#define IPT_MEMORY_MODEL 3
+#define IPT_BANK_PADDING 0
+#define IPT_FLAG_SPREAD 1
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#define IPT_INDEX_BITS 64
+#define IPT_LOCAL_BYTES IPT__NATIVE_LOCAL_BYTES
+#define IPT_REVERSED 0
+#define get_group_id(axis) (g->call.group)
+#define get_num_groups(axis) (g->call.groups)
+#define get_local_id(axis) 0u
+
+#define uchar unsigned char
+#define ushort unsigned short
+#define uint cl_uint
+#define ulong ipt__native_ulong
+#define long ipt__native_long
+#define uint2 ipt__native_uint2
+#define uint4 ipt__native_uint4
+#define uint8 ipt__native_uint8
+#define ulong2 ipt__native_ulong2
+#define ulong4 ipt__native_ulong4
+#define uchar16 ipt__native_uchar16
+#define ushort8 ipt__native_ushort8
+#define ushort16 ipt__native_ushort16
+#define bool int
+#define true 1
+#define false 0
+#define restrict __restrict
+#define __kernel static
+#define __global
+#define __local
+#define reqd_work_group_size(x, y, z) unused
+
+#if defined(__clang__)
+#define IPT_UNROLL _Pragma("unroll")
+#else
+#define IPT_UNROLL _Pragma("GCC unroll 32")
+#endif
+#define IPT_FUNCTION static __attribute__((unused))
+#define IPT_INLINE static inline __attribute__((always_inline))
+#define IPT_PREFETCH(address) __builtin_prefetch((const void *)(size_t)(address))
+#define IPT_COMPONENT(v, i) (v)[0x##i]
+#if IPT__NATIVE || defined(__AVX2__)
+#define IPT_ROW_BYTES 32
+#else
+#define IPT_ROW_BYTES 16
+#endif
+#if IPT_UNIT_BYTES == 2
+#define IPT_ROW_16 ipt__native_ushort8
+#elif IPT_UNIT_BYTES == 8
+#define IPT_ROW_16 ipt__native_ulong2
+#else
+#define IPT_ROW_16 ipt__native_uint4
+#endif
+#define IPT_OF_a0(count) 0
+#define IPT_OF_a1(count) 1
+#define IPT_OF_a2(count) 2
+#define IPT_OF_a3(count) 3
+#define IPT_OF_a4(count) 4
+#define IPT_OF_a5(count) 5
+#define IPT_OF_a6(count) 6
+#define IPT_OF_a7(count) 7
+#define IPT_OF_a8(count) 8
+#define IPT_OF_a9(count) 9
+#define IPT_OF_aa(count) 10
+#define IPT_OF_ab(count) 11
+#define IPT_OF_ac(count) 12
+#define IPT_OF_ad(count) 13
+#define IPT_OF_ae(count) 14
+#define IPT_OF_af(count) 15
+#define IPT_OF_b0(count) count + 0
+#define IPT_OF_b1(count) count + 1
+#define IPT_OF_b2(count) count + 2
+#define IPT_OF_b3(count) count + 3
+#define IPT_OF_b4(count) count + 4
+#define IPT_OF_b5(count) count + 5
+#define IPT_OF_b6(count) count + 6
+#define IPT_OF_b7(count) count + 7
+#define IPT_OF_b8(count) count + 8
+#define IPT_OF_b9(count) count + 9
+#define IPT_OF_ba(count) count + 10
+#define IPT_OF_bb(count) count + 11
+#define IPT_OF_bc(count) count + 12
+#define IPT_OF_bd(count) count + 13
+#define IPT_OF_be(count) count + 14
+#define IPT_OF_bf(count) count + 15
+#define IPT_MIX_2(type, x, y, c, d) IPT__NATIVE_MIX(type, x, y, IPT_OF_##c(2), IPT_OF_##d(2))
+#define IPT_MIX_4(type, x, y, c, d, e, f)                                                                              \
+    IPT__NATIVE_MIX(type, x, y, IPT_OF_##c(4), IPT_OF_##d(4), IPT_OF_##e(4), IPT_OF_##f(4))
+#define IPT_MIX_8(type, x, y, c, d, e, f, g, h, i, j)                                                                  \
+    IPT__NATIVE_MIX(type, x, y, IPT_OF_##c(8), IPT_OF_##d(8), IPT_OF_##e(8), IPT_OF_##f(8), IPT_OF_##g(8),             \
+                    IPT_OF_##h(8), IPT_OF_##i(8), IPT_OF_##j(8))
+#define IPT_MIX_16(type, x, y, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r)                                         \
+    IPT__NATIVE_MIX(type, x, y, IPT_OF_##c(16), IPT_OF_##d(16), IPT_OF_##e(16), IPT_OF_##f(16), IPT_OF_##g(16),        \
+                    IPT_OF_##h(16), IPT_OF_##i(16), IPT_OF_##j(16), IPT_OF_##k(16), IPT_OF_##l(16), IPT_OF_##m(16),    \
+                    IPT_OF_##n(16), IPT_OF_##o(16), IPT_OF_##p(16), IPT_OF_##q(16), IPT_OF_##r(16))
+#define as_uint4(v) ((uint4)(v))
+#define as_uchar16(v) ((uchar16)(v))
+#define as_ushort8(v) ((ushort8)(v))
+#define as_ulong2(v) ((ulong2)(v))
+
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#define clz(n) ((uint)__builtin_clz(n))
+#define mul_hi(a, b) (sizeof(a) == 4 ? ((ulong)(a) * (ulong)(b)) >> 32 : ipt__native_mul_hi(a, b))
+#define barrier(flags)
+#define atomic_uint uint
+#define atomic_or(word, bits) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED)
+#define atomic_cmpxchg(word, expected, stored) ipt__native_exchange(word, expected, stored)
+#define atomic_fetch_add_explicit(word, added, order, scope) __atomic_fetch_add(word, added, order)
+#define atomic_load_explicit(word, order, scope) __atomic_load_n(word, order)
+#define atomic_work_item_fence(flags, order, scope) __atomic_thread_fence(order)
+#define memory_order_relaxed __ATOMIC_RELAXED
+#define memory_order_acquire __ATOMIC_ACQUIRE
+#define memory_order_release __ATOMIC_RELEASE
+#define memory_order_acq_rel __ATOMIC_ACQ_REL

@@ -1,0 +1,70 @@
+# The native driver: `run.sh quick [CASES] [SEED]` runs its tests, and builds programs without OpenCL from both forms of the
+# header, as C and as C++; `run.sh sanitize [CASES] [SEED]` runs the tests under clang's sanitizers: kernels are C there. To be run
+# from the repository's root, with the single header in build/single.
+set -eu
+mode=$1
+cases=${2:-200}
+seed=${3:-1}
+out=build/native
+root=$(pwd)
+compiler=${CC:-gcc}
+strict="-Wall -Wextra -Wpedantic -Werror"
+test="-D_FILE_OFFSET_BITS=64 -I. -Itests/support tests/native/test_native.c -lcmocka -lpthread -ldl"
+mkdir -p "$out"
+
+case $mode in
+quick)
+    $compiler -std=c99 -O2 $strict -Wno-unused-function -o "$out/tests" $test
+    "$out/tests" "$cases" "$seed"
+    cat > "$out/program.c" << 'EOF'
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+static unsigned matrix[1000 * 777];
+int main(void)
+{
+    size_t i, wrong = 0;
+    for (i = 0; i < 1000 * 777; ++i)
+        matrix[i] = (unsigned)i;
+    wrong += ipt_transpose(matrix, 1000, 777, sizeof *matrix) != IPT_SUCCESS;
+    for (i = 0; i < 1000 * 777; ++i)
+        wrong += matrix[i] != i % 1000 * 777 + i / 1000;
+    if (wrong)
+        fprintf(stderr, "%lu wrong elements: %s\n", (unsigned long)wrong, ipt_context_error(NULL));
+    return wrong != 0;
+}
+EOF
+    cp "$out/program.c" "$out/program.cpp"
+    builds=0
+    while read -r form source build; do
+        command -v "${build%% *}" > "$out/where" || continue
+        if $build -M -DIPT_NO_OPENCL -I"$form" "$source" | grep -E '(CL|OpenCL)/'; then
+            echo "native: a header of OpenCL is read with IPT_NO_OPENCL"
+            exit 1
+        fi
+        $build $strict -DIPT_NO_OPENCL -I"$form" "$source" -o "$out/program" -lpthread
+        env -i "$out/program" || { echo "native: $build with $form computed wrong elements"; exit 1; }
+        builds=$((builds + 1))
+    done << EOF
+. $out/program.c $compiler -std=c99 -O2
+. $out/program.cpp ${CXX:-g++} -std=c++11 -O0
+build/single $out/program.c clang -std=c11 -O0
+build/single $out/program.cpp clang++ -std=c++17 -O1
+build/single $out/program.c $compiler -std=c99 -O0 -m32
+EOF
+    echo "native: $builds builds passed without OpenCL"
+    ;;
+sanitize)
+    clang=${CLANG:-clang}
+    for sanitizer in address,undefined thread; do
+        $clang -std=c99 -O1 -g -fsanitize=$sanitizer -fno-sanitize-recover=all -o "$out/sanitized" $test
+        # A child's threads are what the test of fork is about.
+        TSAN_OPTIONS="suppressions=$root/tests/native/race.supp:halt_on_error=1:die_after_fork=0" \
+            "$out/sanitized" $((cases / 4)) "$seed"
+    done
+    echo "native: sanitizers passed"
+    ;;
+*)
+    echo "usage: run.sh quick|sanitize [CASES] [SEED]" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,443 @@
+/* Contract: the native driver does what an OpenCL device does, without OpenCL. Plans move every element to its place,
+ * to the byte, on both levels of instruction sets, with 1 to 64 threads. Its queues and events keep OpenCL's promises.
+ * The program does not need OpenCL. Arguments: the number of random cases, and the seed. */
+#define _DEFAULT_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#define IPT_STATIC
+#define IPT_IMPLEMENTATION
+#define IPT_NATIVE
+#define IPT_OPENCL_DYNAMIC
+static int native_level;
+#define IPT__NATIVE_LEVEL() (native_level)
+#include "ipt.h"
+#include "views.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+
+enum { GUARD = 64, THREADS = 64 };
+
+static size_t cases = 300, seed = 1;
+static const ipt__driver *const calls = &ipt__native;
+
+static void native_context(ipt_context **context, size_t threads)
+{
+    const ipt_context_desc desc = {.driver = IPT_DRIVER_NATIVE, .threads = threads, .cache_dir = ""};
+    assert_int_equal(ipt_context_create(&desc, context), IPT_SUCCESS);
+}
+
+/* The highest level that this processor has. */
+static int levels(void)
+{
+#if IPT__NATIVE_LEVELS > 1
+    return __builtin_cpu_supports("avx2") ? 2 : 1;
+#else
+    return 1;
+#endif
+}
+
+static void fill(unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        bytes[i] = (unsigned char)views_between(0, 255);
+}
+
+static size_t draw_elem_size(void)
+{
+    const size_t power = (size_t)1 << views_between(0, 4);
+    return views_between(0, 2) ? power : views_between(1, 40);
+}
+
+static void draw_matrix(ipt_plan_desc *desc)
+{
+    const size_t most = (size_t)1 << views_between(1, 10);
+    memset(desc, 0, sizeof *desc);
+    desc->elem_size = draw_elem_size();
+    desc->rows = views_between(1, most);
+    desc->cols = views_between(0, 5) ? views_between(1, 2 * most) : desc->rows;
+    desc->batch = views_between(0, 3) ? 1 : views_between(2, 9);
+    desc->move = (ipt_move)views_between(0, IPT__MOVE_COUNT - 1);
+    desc->max_workspace = views_between(0, 2) ? 0 : 1 << 14;
+}
+
+static void draw_array(ipt_plan_desc *desc)
+{
+    size_t left = (size_t)1 << views_between(6, 19);
+    memset(desc, 0, sizeof *desc);
+    desc->elem_size = draw_elem_size();
+    desc->rank = (unsigned)views_between(2, 7);
+    desc->batch = 1;
+    for (unsigned i = 0; i < desc->rank; ++i) {
+        const unsigned j = (unsigned)views_between(0, i);
+        desc->shape[i] = views_between(1, views_between(0, 2) ? 12 : 90);
+        desc->shape[i] = desc->shape[i] < left ? desc->shape[i] : left;
+        left = left / desc->shape[i] ? left / desc->shape[i] : 1;
+        desc->axes[i] = desc->axes[j];
+        desc->axes[j] = i;
+    }
+}
+
+/* Where element `at` of a moved matrix comes from. */
+static size_t source_of(const ipt_plan_desc *desc, size_t at)
+{
+    static const struct {
+        bool transposed, rows, cols;
+    } moves[] = {
+#define MOVE(name, text, transposed, rows, cols) {transposed, rows, cols},
+        IPT_MOVE_LIST(MOVE)};
+    const size_t rows = moves[desc->move].transposed ? desc->cols : desc->rows, cols = desc->rows * desc->cols / rows;
+    const size_t i = moves[desc->move].rows ? rows - 1 - at / cols : at / cols,
+                 j = moves[desc->move].cols ? cols - 1 - at % cols : at % cols;
+    return moves[desc->move].transposed ? j * desc->cols + i : i * desc->cols + j;
+}
+
+/* Where element `at` of a permuted array comes from. */
+static size_t array_source_of(const ipt_plan_desc *desc, size_t at)
+{
+    size_t index[IPT_MAX_RANK], from = 0;
+    for (unsigned i = desc->rank; i-- > 0; at /= desc->shape[desc->axes[i]])
+        index[desc->axes[i]] = at % desc->shape[desc->axes[i]];
+    for (unsigned i = 0; i < desc->rank; ++i)
+        from = from * desc->shape[i] + index[i];
+    return from;
+}
+
+/* Elements that are not where they belong. */
+static size_t wrong_elements(const ipt_plan_desc *desc, const unsigned char *result, const unsigned char *source,
+                             size_t elements)
+{
+    size_t wrong = 0;
+    for (size_t m = 0; m < desc->batch; ++m)
+        for (size_t at = 0; at < elements; ++at)
+            wrong += memcmp(result + (m * elements + at) * desc->elem_size,
+                            source + (m * elements + (desc->rank ? array_source_of(desc, at) : source_of(desc, at))) *
+                                         desc->elem_size,
+                            desc->elem_size) != 0;
+    return wrong;
+}
+
+static cl_command_queue make_queue(ipt_context *context)
+{
+    cl_int error;
+    const cl_command_queue queue =
+        calls->clCreateCommandQueue(context->context, context->device, CL_QUEUE_PROFILING_ENABLE, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    return queue;
+}
+
+static cl_mem make_buffer(ipt_context *context, size_t bytes, void *content)
+{
+    cl_int error;
+    const cl_mem buffer =
+        calls->clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, content, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    return buffer;
+}
+
+/* Executes a plan on host memory or in a buffer, and checks every byte. */
+static void check_plan(ipt_context *context, const ipt_plan_desc *desc, bool in_buffer, const char *what)
+{
+    size_t elements = desc->rank ? 1 : desc->rows * desc->cols, bytes;
+    unsigned char *source, *memory;
+    ipt_plan *plan;
+    ipt_result result;
+    for (unsigned i = 0; i < desc->rank; ++i)
+        elements *= desc->shape[i];
+    bytes = elements * desc->elem_size * desc->batch;
+    source = (unsigned char *)malloc(bytes + 2 * GUARD);
+    memory = (unsigned char *)malloc(bytes + 2 * GUARD);
+    assert_non_null(source);
+    assert_non_null(memory);
+    fill(source, bytes + 2 * GUARD);
+    memcpy(memory, source, bytes + 2 * GUARD);
+    result = ipt_plan_create(context, desc, &plan);
+    if (result == IPT_ERROR_UNSUPPORTED && desc->max_workspace) { /* too little for this shape */
+        free(source);
+        free(memory);
+        return;
+    }
+    if (result)
+        fail_msg("%s: %s", what, ipt_context_error(context));
+    if (in_buffer) {
+        const cl_command_queue queue = make_queue(context);
+        const cl_mem buffer = make_buffer(context, bytes + 2 * GUARD, memory);
+        cl_event event;
+        assert_int_equal(ipt_plan_execute(plan, queue, buffer, GUARD, 0, NULL, &event), IPT_SUCCESS);
+        assert_int_equal(calls->clWaitForEvents(1, &event), CL_SUCCESS);
+        assert_int_equal(
+            calls->clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes + 2 * GUARD, memory, 0, NULL, NULL),
+            CL_SUCCESS);
+        calls->clReleaseEvent(event);
+        calls->clReleaseMemObject(buffer);
+        calls->clReleaseCommandQueue(queue);
+    } else if (ipt_plan_execute_host(plan, memory + GUARD))
+        fail_msg("%s: %s", what, ipt_context_error(context));
+    if (memcmp(memory, source, GUARD) || memcmp(memory + GUARD + bytes, source + GUARD + bytes, GUARD) ||
+        wrong_elements(desc, memory + GUARD, source + GUARD, elements))
+        fail_msg("%s: wrong elements, or bytes beside them\n%s", what, ipt_plan_describe(plan));
+    ipt_plan_destroy(plan);
+    free(source);
+    free(memory);
+}
+
+static void check_random(void (*draw)(ipt_plan_desc *), const char *name)
+{
+    for (native_level = 0; native_level < levels(); ++native_level)
+        for (size_t i = 0; i < cases; ++i) {
+            static const size_t threads[] = {1, 2, 3, 7, 64};
+            ipt_context *context;
+            ipt_plan_desc desc;
+            char what[200];
+            views_state = seed * 1000003 + i;
+            draw(&desc);
+            snprintf(what, sizeof what, "%s %zu of seed %zu, level %d", name, i, seed, native_level);
+            native_context(&context, threads[i % (sizeof threads / sizeof *threads)]);
+            check_plan(context, &desc, i % 2, what);
+            ipt_context_destroy(context);
+        }
+    native_level = levels() - 1;
+}
+
+static void native_matrices(void **state)
+{
+    (void)state;
+    check_random(draw_matrix, "matrix");
+}
+
+static void native_arrays(void **state)
+{
+    (void)state;
+    check_random(draw_array, "array");
+}
+
+/* Elements with gaps, and between them bytes that stay. */
+static void native_views(void **state)
+{
+    ipt_context *context;
+    (void)state;
+    native_context(&context, 0);
+    for (size_t i = 0; i < cases; ++i) {
+        const size_t rows = views_between(1, 60), cols = views_between(1, 60), elem_size = draw_elem_size();
+        const size_t step = elem_size * views_between(1, 3), out = elem_size * views_between(1, 3);
+        ipt_plan_desc desc = {.rank = 2, .shape = {rows, cols}, .axes = {1, 0}, .elem_size = elem_size};
+        size_t bytes, wrong = 0;
+        unsigned char *source, *memory;
+        ipt_plan *plan;
+        desc.strides[1] = step;
+        desc.strides[0] = step * cols + elem_size * views_between(0, 3);
+        desc.strides_out[1] = out;
+        desc.strides_out[0] = out * rows + elem_size * views_between(0, 3);
+        bytes = ipt__max(desc.strides[0] * rows, desc.strides_out[0] * cols) + elem_size;
+        source = (unsigned char *)malloc(bytes);
+        memory = (unsigned char *)malloc(bytes);
+        fill(source, bytes);
+        memcpy(memory, source, bytes);
+        assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+        assert_int_equal(ipt_plan_execute_host(plan, memory), IPT_SUCCESS);
+        for (size_t r = 0; r < cols; ++r)
+            for (size_t c = 0; c < rows; ++c)
+                wrong += memcmp(memory + r * desc.strides_out[0] + c * out, source + c * desc.strides[0] + r * step,
+                                elem_size) != 0;
+        assert_int_equal(wrong, 0);
+        ipt_plan_destroy(plan);
+        free(source);
+        free(memory);
+    }
+    ipt_context_destroy(context);
+}
+
+/* Plans of many shapes and devices' sizes find all their programs. Nothing is executed. */
+static void native_programs(void **state)
+{
+    ipt_context *context;
+    (void)state;
+    native_context(&context, 8);
+    for (size_t i = 0; i < 10 * cases; ++i) {
+        ipt_plan_desc desc;
+        ipt_plan *plan;
+        ipt_result result;
+        views_state = seed + 7 * i;
+        (i % 2 ? draw_matrix : draw_array)(&desc);
+        if (i % 2) {
+            desc.rows *= views_between(1, 40);
+            desc.batch = 1;
+        }
+        result = ipt_plan_create(context, &desc, &plan);
+        if (result && strstr(ipt_context_error(context), "program"))
+            fail_msg("case %zu: %s", i, ipt_context_error(context));
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+}
+
+static cl_int status_of(cl_event event)
+{
+    cl_int status = 99;
+    assert_int_equal(calls->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+                     CL_SUCCESS);
+    return status;
+}
+
+/* An execution starts after the events that it waits for, and later ones of its queue after it. A failed event ends it
+ * before it changes data. */
+static void native_events(void **state)
+{
+    const ipt_plan_desc desc = {.rows = 300, .cols = 700, .elem_size = 4, .batch = 1};
+    const size_t bytes = 300 * 700 * 4;
+    unsigned char *const source = (unsigned char *)malloc(bytes), *const memory = (unsigned char *)malloc(bytes);
+    ipt_context *context;
+    ipt_plan *plan;
+    (void)state;
+    fill(source, bytes);
+    native_context(&context, 0);
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+    for (int fails = 0; fails < 2; ++fails) {
+        const cl_command_queue queue = make_queue(context);
+        const cl_mem buffer = make_buffer(context, bytes, source);
+        cl_event gate, moved, read;
+        cl_int error;
+        gate = calls->clCreateUserEvent(context->context, &error);
+        assert_int_equal(error, CL_SUCCESS);
+        assert_int_equal(ipt_plan_execute(plan, queue, buffer, 0, 1, &gate, &moved), IPT_SUCCESS);
+        assert_int_equal(calls->clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, bytes, memory, 0, NULL, &read),
+                         CL_SUCCESS);
+        assert_true(status_of(moved) > CL_COMPLETE);
+        assert_true(status_of(read) > CL_COMPLETE);
+        assert_int_equal(calls->clSetUserEventStatus(gate, fails ? -5 : CL_COMPLETE), CL_SUCCESS);
+        assert_int_equal(calls->clFinish(queue), CL_SUCCESS);
+        assert_true(fails ? status_of(moved) < 0 : status_of(moved) == CL_COMPLETE);
+        assert_int_equal(status_of(read), CL_COMPLETE);
+        assert_int_equal(wrong_elements(&desc, memory, source, 300 * 700) == 0, !fails);
+        assert_int_equal(memcmp(memory, source, bytes) == 0, fails);
+        calls->clReleaseEvent(gate);
+        calls->clReleaseEvent(moved);
+        calls->clReleaseEvent(read);
+        calls->clReleaseMemObject(buffer);
+        calls->clReleaseCommandQueue(queue);
+    }
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+    free(source);
+    free(memory);
+}
+
+static ipt_context *shared_context;
+static void *use(void *number)
+{
+    const size_t mine = (size_t)(uintptr_t)number;
+    const ipt_plan_desc desc = {.rows = 20 + 31 * mine, .cols = 333, .elem_size = 1 + mine % 8, .batch = 1};
+    const size_t elements = desc.rows * desc.cols, bytes = elements * desc.elem_size;
+    unsigned char *const source = (unsigned char *)malloc(bytes), *const memory = (unsigned char *)malloc(bytes);
+    size_t wrong = 0;
+    ipt_plan *plan;
+    for (size_t i = 0; i < bytes; ++i)
+        source[i] = (unsigned char)(i * 2654435761u >> 11);
+    if (ipt_plan_create(shared_context, &desc, &plan))
+        wrong = 1;
+    for (int round = 0; round < 5 && !wrong; ++round) {
+        memcpy(memory, source, bytes);
+        wrong = ipt_plan_execute_host(plan, memory) || wrong_elements(&desc, memory, source, elements);
+    }
+    ipt_plan_destroy(plan);
+    free(source);
+    free(memory);
+    return (void *)(uintptr_t)wrong;
+}
+
+/* Threads of a user share a context. */
+static void native_users(void **state)
+{
+    pthread_t threads[THREADS];
+    (void)state;
+    native_context(&shared_context, 4);
+    for (uintptr_t i = 0; i < THREADS; ++i)
+        assert_int_equal(pthread_create(&threads[i], NULL, use, (void *)i), 0);
+    for (int i = 0; i < THREADS; ++i) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    ipt_context_destroy(shared_context);
+}
+
+/* After fork, a child uses its parent's context and its own. */
+static void native_fork(void **state)
+{
+    int status;
+    pid_t child;
+    (void)state;
+    native_context(&shared_context, 4);
+    assert_null(use((void *)50));
+    child = fork();
+    if (!child) {
+        void *wrong = use((void *)51);
+        ipt_context_destroy(shared_context);
+        native_context(&shared_context, 3);
+        wrong = wrong ? wrong : use((void *)52);
+        ipt_context_destroy(shared_context);
+        _exit(wrong != NULL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_null(use((void *)53));
+    ipt_context_destroy(shared_context);
+}
+
+/* Without OpenCL, this CPU is the device. */
+static void native_choice(void **state)
+{
+    ipt_context_desc desc = {.cache_dir = ""};
+    ipt_context *context;
+    (void)state;
+    setenv("IPT_OPENCL_LIBRARY", "/nowhere/libOpenCL.so", 1);
+    assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
+    assert_int_equal(context->driver, IPT__DRIVER_NATIVE);
+    ipt_context_destroy(context);
+    desc.driver = IPT_DRIVER_OPENCL;
+    assert_int_equal(ipt_context_create(&desc, &context), IPT_ERROR_NO_DEVICE);
+    desc.driver = IPT_DRIVER_AUTO;
+    desc.device_name = "Native";
+    assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
+    assert_int_equal(context->driver, IPT__DRIVER_NATIVE);
+    ipt_context_destroy(context);
+    desc.device_name = "no such device";
+    assert_int_equal(ipt_context_create(&desc, &context), IPT_ERROR_NO_DEVICE);
+    desc.driver = IPT_DRIVER_NATIVE;
+    desc.device_name = NULL;
+    desc.device = IPT__NATIVE_DEVICE;
+    assert_int_equal(ipt_context_create(&desc, &context), IPT_ERROR_INVALID_ARGUMENT);
+    unsetenv("IPT_OPENCL_LIBRARY");
+}
+
+/* What needs a compiler is refused, with the way out. */
+static void native_refusals(void **state)
+{
+    const ipt_plan_desc desc = {
+        .rows = 30, .cols = 70, .elem_size = 4, .expression = "x + 1", .expression_type = "uint"};
+    ipt_context *context;
+    ipt_plan *plan;
+    (void)state;
+    native_context(&context, 0);
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(ipt_context_error(context), "OpenCL device"));
+    assert_null(plan);
+    ipt_context_destroy(context);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(native_matrices), cmocka_unit_test(native_arrays), cmocka_unit_test(native_views),
+        cmocka_unit_test(native_programs), cmocka_unit_test(native_events), cmocka_unit_test(native_users),
+        cmocka_unit_test(native_fork),     cmocka_unit_test(native_choice), cmocka_unit_test(native_refusals)};
+    cases = count > 1 ? (size_t)strtoull(arguments[1], NULL, 10) : cases;
+    seed = count > 2 ? (size_t)strtoull(arguments[2], NULL, 10) : seed;
+    native_level = levels() - 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
