@@ -3045,11 +3045,14 @@ typedef pthread_cond_t ipt__pool_condition;
 #define IPT__PROCESS() (long)getpid()
 #endif
 
+enum { IPT__POOL_SHARES = 8 }; /* of a job for each thread, so that slower ones take fewer */
+
 /* A job: parts 0 to count - 1, each run once by some thread. */
 typedef struct ipt__job {
     void (*run)(const void *job, cl_uint part);
     const void *job;
     cl_uint count, next; /* next: the first part that no thread has taken; atomic */
+    cl_uint each;        /* neighbouring parts that a thread takes at a time: they share pages and lines */
 } ipt__job;
 
 static ipt__pool_lock ipt__pool_mutex = IPT__POOL_LOCK_STATIC;
@@ -3072,10 +3075,14 @@ static struct ipt__pool {
 static void ipt__job_work(ipt__job *job)
 {
     for (;;) {
-        const cl_uint part = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
-        if (part >= job->count)
-            return;
-        job->run(job->job, part);
+        cl_uint part = __atomic_load_n(&job->next, __ATOMIC_RELAXED), end;
+        do {
+            if (part >= job->count)
+                return;
+            end = job->count - part < job->each ? job->count : part + job->each;
+        } while (!__atomic_compare_exchange_n(&job->next, &part, end, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+        for (; part < end; ++part)
+            job->run(job->job, part);
     }
 }
 
@@ -3137,6 +3144,8 @@ static void ipt__pool_run(ipt__job *job, unsigned threads)
 {
     struct ipt__pool *const pool = &ipt__pool;
     int mine = 0;
+    job->next = 0;
+    job->each = (cl_uint)ipt__ceil_divide(job->count, (size_t)IPT__POOL_SHARES * threads);
     ipt__pool_check_process();
     if (threads > 1 && job->count > 1) {
         IPT__POOL_ACQUIRE(&ipt__pool_mutex);
@@ -3676,7 +3685,6 @@ static void ipt__native_do_kernel(ipt__native_command *command)
     job.run = ipt__native_group;
     job.job = &work;
     job.count = command->groups;
-    job.next = 0;
     ipt__pool_run(&job, bytes <= IPT__NATIVE_ALONE ? 1 : ipt__native_threads_of(command));
 }
 
@@ -3705,7 +3713,6 @@ static void ipt__native_do_copy(ipt__native_command *command)
     job.run = ipt__native_copy_rows;
     job.job = copy;
     job.count = (cl_uint)(ipt__ceil_divide(rows, each) * pieces);
-    job.next = 0;
     ipt__pool_run(&job, ipt__native_threads_of(command));
 }
 

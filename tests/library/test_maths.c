@@ -21,6 +21,7 @@ static cl_ulong high_product(cl_ulong a, cl_ulong b)
 #define ulong cl_ulong
 #define mul_hi(a, b)                                                                                                   \
     (sizeof(a) == 4 ? (uint)((ulong)(uint)(a) * (uint)(b) >> 32) : high_product((ulong)(a), (ulong)(b)))
+#define IPT_FUNCTION static inline
 #define IPT_INDEX_BITS 32
 #define ipt_index index_of_32
 #define ipt_divide32 divide32
@@ -44,6 +45,7 @@ static cl_ulong high_product(cl_ulong a, cl_ulong b)
 #define ipt_index index_of_64
 #define ipt_divide32 divide32_of_64
 #define ipt_divide64 divide64
+#define ipt_divide_index divide_index_of_64
 #define ipt_slot_address slot_address_64
 #define ipt_slot_target slot_target_64
 #include "gen/kernels/parts/divide.cl"

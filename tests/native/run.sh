@@ -9,12 +9,12 @@ out=build/native
 root=$(pwd)
 compiler=${CC:-gcc}
 strict="-Wall -Wextra -Wpedantic -Werror"
-test="-D_FILE_OFFSET_BITS=64 -I. -Itests/support tests/native/test_native.c -lcmocka -lpthread -ldl"
+test="-D_FILE_OFFSET_BITS=64 -I. -Itests/support tests/native/native.c -lcmocka -lpthread -ldl"
 mkdir -p "$out"
 
 case $mode in
 quick)
-    $compiler -std=c99 -O2 $strict -Wno-unused-function -o "$out/tests" $test
+    $compiler -std=c99 -O2 $strict -o "$out/tests" $test
     "$out/tests" "$cases" "$seed"
     cat > "$out/program.c" << 'EOF'
 #define IPT_IMPLEMENTATION

@@ -212,7 +212,6 @@ static void ipt__native_do_kernel(ipt__native_command *command)
     job.run = ipt__native_group;
     job.job = &work;
     job.count = command->groups;
-    job.next = 0;
     ipt__pool_run(&job, bytes <= IPT__NATIVE_ALONE ? 1 : ipt__native_threads_of(command));
 }
 
@@ -241,7 +240,6 @@ static void ipt__native_do_copy(ipt__native_command *command)
     job.run = ipt__native_copy_rows;
     job.job = copy;
     job.count = (cl_uint)(ipt__ceil_divide(rows, each) * pieces);
-    job.next = 0;
     ipt__pool_run(&job, ipt__native_threads_of(command));
 }
 

@@ -24,11 +24,14 @@ typedef pthread_cond_t ipt__pool_condition;
 #define IPT__PROCESS() (long)getpid()
 #endif
 
+enum { IPT__POOL_SHARES = 8 }; /* of a job for each thread, so that slower ones take fewer */
+
 /* A job: parts 0 to count - 1, each run once by some thread. */
 typedef struct ipt__job {
     void (*run)(const void *job, cl_uint part);
     const void *job;
     cl_uint count, next; /* next: the first part that no thread has taken; atomic */
+    cl_uint each;        /* neighbouring parts that a thread takes at a time: they share pages and lines */
 } ipt__job;
 
 static ipt__pool_lock ipt__pool_mutex = IPT__POOL_LOCK_STATIC;
@@ -51,10 +54,14 @@ static struct ipt__pool {
 static void ipt__job_work(ipt__job *job)
 {
     for (;;) {
-        const cl_uint part = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
-        if (part >= job->count)
-            return;
-        job->run(job->job, part);
+        cl_uint part = __atomic_load_n(&job->next, __ATOMIC_RELAXED), end;
+        do {
+            if (part >= job->count)
+                return;
+            end = job->count - part < job->each ? job->count : part + job->each;
+        } while (!__atomic_compare_exchange_n(&job->next, &part, end, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+        for (; part < end; ++part)
+            job->run(job->job, part);
     }
 }
 
@@ -116,6 +123,8 @@ static void ipt__pool_run(ipt__job *job, unsigned threads)
 {
     struct ipt__pool *const pool = &ipt__pool;
     int mine = 0;
+    job->next = 0;
+    job->each = (cl_uint)ipt__ceil_divide(job->count, (size_t)IPT__POOL_SHARES * threads);
     ipt__pool_check_process();
     if (threads > 1 && job->count > 1) {
         IPT__POOL_ACQUIRE(&ipt__pool_mutex);

@@ -16,6 +16,7 @@
 static int native_level;
 #define IPT__NATIVE_LEVEL() (native_level)
 #include "ipt.h"
+#pragma GCC diagnostic ignored "-Wunused-function" /* this file uses a part of views.h */
 #include "views.h"
 
 #include <pthread.h>
