@@ -562,7 +562,8 @@ typedef struct ipt_logger {
 
 typedef struct ipt_binary ipt_binary; /* see >>interface/programs */
 typedef struct ipt_context_desc {
-    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it */
+    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it. With driver NATIVE, that of
+                            another ipt_context with this driver */
     cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
     const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
     const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
@@ -2803,10 +2804,8 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
 #endif
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>driver/driver                                                                                                    */
+/* >>driver/operations                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
-
-/* Drivers: how ipt reaches devices. */
 
 /* Every operation that ipt asks of a device, with OpenCL's names, parameters and promises. X(result, name, parameters).
  * ipt calls them only through a driver. */
@@ -2874,6 +2873,11 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
     X(cl_int, clReleaseEvent, (cl_event))                                                                              \
     X(cl_int, clFlush, (cl_command_queue))                                                                             \
     X(cl_int, clFinish, (cl_command_queue))
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/driver                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Drivers: how ipt reaches devices. */
 
 /* The drivers. */
 enum { IPT__MOST_THREADS = 256 }; /* of the native driver's launches */
@@ -5538,6 +5542,17 @@ static int ipt__is_native_name(const char *name)
     return name && strlen(name) == 6 && ipt__contains("native", name);
 }
 
+/* Whether a desc names the native driver, its device or its context. name: a device's, NULL without one. */
+static int ipt__is_native(const ipt_context_desc *desc, const char *name)
+{
+#ifdef IPT_NO_OPENCL
+    if (desc->driver == IPT_DRIVER_AUTO && desc->context)
+        return 1;
+#endif
+    return desc->driver == IPT_DRIVER_NATIVE ||
+           (desc->driver == IPT_DRIVER_AUTO && (desc->device == IPT__NATIVE_DEVICE || ipt__is_native_name(name)));
+}
+
 /* Chooses a driver and its device. */
 static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
                                                cl_device_id *device)
@@ -5549,11 +5564,10 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     ipt_result result;
     *driver = IPT__DRIVER_NATIVE;
     *device = IPT__NATIVE_DEVICE;
-    if (desc->driver == IPT_DRIVER_NATIVE && given)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_NATIVE, and %s is OpenCL's",
-                         desc->context ? "context" : "device");
-    if (desc->driver == IPT_DRIVER_NATIVE || (desc->driver == IPT_DRIVER_AUTO && ipt__is_native_name(name)))
-        return IPT_SUCCESS;
+    if (ipt__is_native(desc, name))
+        return !desc->device || desc->device == IPT__NATIVE_DEVICE
+                   ? IPT_SUCCESS
+                   : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_NATIVE, and device is OpenCL's");
     *driver = IPT__DRIVER_OPENCL;
     *device = NULL;
     result = ipt__opencl_open();

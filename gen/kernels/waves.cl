@@ -119,7 +119,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void ipt_k_waves(__globa
                 const uint end = min(stripe_end, first + g->piece_columns);
                 if (piece == g->pieces)
                     break;
-                if (q > 0 && !IPT_TALL)
+                if (!IPT_TALL && q > 0)
                     ipt_move_rows(matrix, slab, last, first, end, g);
                 if (IPT_TALL ? q > 0 : q < g->bands)
                     ipt_move_runs(matrix, saved, slab, IPT_TALL ? last : next, first, end, 0, 0, g->run_units, g);

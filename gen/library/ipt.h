@@ -30,6 +30,7 @@
 #include "papers/heuristics.h"
 #include "program/types.h"
 #include "program/kernels.h"
+#include "driver/operations.h"
 #include "driver/driver.h"
 #include "driver/opencl.h"
 #include "driver/pool.h"

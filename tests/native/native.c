@@ -411,7 +411,7 @@ static void native_choice(void **state)
     assert_int_equal(ipt_context_create(&desc, &context), IPT_ERROR_NO_DEVICE);
     desc.driver = IPT_DRIVER_NATIVE;
     desc.device_name = NULL;
-    desc.device = IPT__NATIVE_DEVICE;
+    desc.device = (cl_device_id)(void *)&desc;
     assert_int_equal(ipt_context_create(&desc, &context), IPT_ERROR_INVALID_ARGUMENT);
     unsetenv("IPT_OPENCL_LIBRARY");
 }

@@ -12,6 +12,11 @@
 #include "quirks.h"
 #include "whole.h"
 
+#ifdef IPT_NO_OPENCL
+#define TEST_DEFINE_OPERATION(result, name, parameters) result(*const name) parameters = ipt__native_##name;
+IPT_ENTRY_POINT_LIST(TEST_DEFINE_OPERATION)
+#endif
+
 ipt_context *test_context, *test_small_context;
 cl_context test_cl_context;
 cl_device_id test_device;

@@ -15,6 +15,9 @@
 #include <cmocka.h>
 
 #include "ipt.h"
+#ifdef IPT_NO_OPENCL
+#include "native_cl.h"
+#endif
 #include "expect.h"
 #include "skip.h"
 

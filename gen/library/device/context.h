@@ -213,6 +213,17 @@ static int ipt__is_native_name(const char *name)
     return name && strlen(name) == 6 && ipt__contains("native", name);
 }
 
+/* Whether a desc names the native driver, its device or its context. name: a device's, NULL without one. */
+static int ipt__is_native(const ipt_context_desc *desc, const char *name)
+{
+#ifdef IPT_NO_OPENCL
+    if (desc->driver == IPT_DRIVER_AUTO && desc->context)
+        return 1;
+#endif
+    return desc->driver == IPT_DRIVER_NATIVE ||
+           (desc->driver == IPT_DRIVER_AUTO && (desc->device == IPT__NATIVE_DEVICE || ipt__is_native_name(name)));
+}
+
 /* Chooses a driver and its device. */
 static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
                                                cl_device_id *device)
@@ -224,11 +235,10 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     ipt_result result;
     *driver = IPT__DRIVER_NATIVE;
     *device = IPT__NATIVE_DEVICE;
-    if (desc->driver == IPT_DRIVER_NATIVE && given)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_NATIVE, and %s is OpenCL's",
-                         desc->context ? "context" : "device");
-    if (desc->driver == IPT_DRIVER_NATIVE || (desc->driver == IPT_DRIVER_AUTO && ipt__is_native_name(name)))
-        return IPT_SUCCESS;
+    if (ipt__is_native(desc, name))
+        return !desc->device || desc->device == IPT__NATIVE_DEVICE
+                   ? IPT_SUCCESS
+                   : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_NATIVE, and device is OpenCL's");
     *driver = IPT__DRIVER_OPENCL;
     *device = NULL;
     result = ipt__opencl_open();

@@ -47,7 +47,8 @@ typedef struct ipt_logger {
 
 typedef struct ipt_binary ipt_binary; /* see >>interface/programs */
 typedef struct ipt_context_desc {
-    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it */
+    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it. With driver NATIVE, that of
+                            another ipt_context with this driver */
     cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
     const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
     const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
