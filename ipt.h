@@ -611,7 +611,8 @@ IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 /* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
 IPT_API void ipt_context_destroy(ipt_context *context);
 
-/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them. Writes at most
+/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, and then, in
+ * programs with IPT_NATIVE, this CPU. Writes at most
  * capacity devices (devices may be NULL if capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT,
  * NO_DEVICE (*count is 0), OPENCL. */
 IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
@@ -3220,7 +3221,7 @@ static void ipt__pool_use(int begins)
 
 enum {
     IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
-    IPT__NATIVE_LOCAL_BYTES = 17408, /* of the tiles of kernel swap */
+    IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
     IPT__NATIVE_REGISTERS = 32       /* most units of a piece that kernel views holds */
 };
 
@@ -3481,7 +3482,6 @@ static const ipt__native_program *ipt__native_find(ipt__kernel_id id, const ipt_
 
 enum {
     IPT__NATIVE_ALIGNMENT = 4096,    /* of memory: a page */
-    IPT__NATIVE_LOCAL = 32768,       /* bytes of local memory, which is on a thread's stack */
     IPT__NATIVE_ALONE = 1 << 17,     /* up to so many bytes of memory, a kernel's launch wakes no thread */
     IPT__NATIVE_PIECE = 1 << 20,     /* bytes that a thread copies at a time */
     IPT__NATIVE_FAILED_BEFORE = -14, /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
@@ -3663,7 +3663,7 @@ typedef struct ipt__native_work {
 static void ipt__native_group(const void *job, cl_uint part)
 {
     const ipt__native_work *const work = (const ipt__native_work *)job;
-    ipt__native_uint4 local[IPT__NATIVE_LOCAL / sizeof(ipt__native_uint4)];
+    ipt__native_uint4 local[IPT__NATIVE_LOCAL_BYTES / sizeof(ipt__native_uint4)];
     work->run(&work->launch, part, local);
 }
 
@@ -3974,7 +3974,7 @@ static size_t ipt__native_number(cl_device_info name, cl_ulong *number)
         *number = 8 * sizeof(size_t);
         return sizeof(cl_uint);
     case CL_DEVICE_LOCAL_MEM_SIZE:
-        *number = IPT__NATIVE_LOCAL;
+        *number = IPT__NATIVE_LOCAL_BYTES;
         return sizeof(cl_ulong);
     case CL_DEVICE_GLOBAL_MEM_SIZE:
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
@@ -4029,6 +4029,14 @@ static cl_int CL_API_CALL ipt__native_clReleaseDevice(cl_device_id device)
     return CL_SUCCESS;
 }
 
+/* Passes a result, an object or NULL, with an error that the caller may not ask for. */
+static void *ipt__native_made(void *made, cl_int failure, cl_int *error)
+{
+    if (error)
+        *error = made ? CL_SUCCESS : failure;
+    return made;
+}
+
 /* properties: IPT__NATIVE_CONTEXT_THREADS and the number of threads of a launch, or NULL. */
 enum { IPT__NATIVE_CONTEXT_THREADS = 1 };
 static cl_context CL_API_CALL ipt__native_clCreateContext(
@@ -4040,12 +4048,10 @@ static cl_context CL_API_CALL ipt__native_clCreateContext(
     (void)devices;
     (void)notify;
     (void)user;
-    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 #ifdef IPT__NATIVE_NEEDS_SSE2
     if (made && !__builtin_cpu_supports("sse2")) {
         free(made);
-        *error = -2; /* CL_DEVICE_NOT_AVAILABLE */
-        return NULL;
+        return (cl_context)ipt__native_made(NULL, -2, error); /* CL_DEVICE_NOT_AVAILABLE */
     }
 #endif
     if (made) {
@@ -4053,7 +4059,7 @@ static cl_context CL_API_CALL ipt__native_clCreateContext(
         made->threads = properties ? (unsigned)properties[1] : ipt__native_threads();
         ipt__pool_use(1);
     }
-    return (cl_context)(void *)made;
+    return (cl_context)ipt__native_made(made, CL_OUT_OF_HOST_MEMORY, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clRetainContext(cl_context context)
@@ -4089,13 +4095,12 @@ static cl_command_queue CL_API_CALL ipt__native_clCreateCommandQueue(cl_context 
 {
     ipt__native_queue *const made = (ipt__native_queue *)calloc(1, sizeof *made);
     (void)device;
-    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (made) {
         made->object.references = 1;
         made->context = context;
         made->properties = properties;
     }
-    return (cl_command_queue)(void *)made;
+    return (cl_command_queue)ipt__native_made(made, CL_OUT_OF_HOST_MEMORY, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clReleaseCommandQueue(cl_command_queue queue)
@@ -4125,10 +4130,9 @@ static cl_mem CL_API_CALL ipt__native_clCreateBuffer(cl_context context, cl_mem_
     const int uses = (flags & CL_MEM_USE_HOST_PTR) != 0;
     if (made && !uses)
         made->owned = bytes < (size_t)-1 - IPT__NATIVE_ALIGNMENT ? (char *)malloc(bytes + IPT__NATIVE_ALIGNMENT) : NULL;
-    *error = !made ? CL_OUT_OF_HOST_MEMORY : uses || made->owned ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    if (*error) {
+    if (!made || (!uses && !made->owned)) {
         free(made);
-        return NULL;
+        return (cl_mem)ipt__native_made(NULL, CL_MEM_OBJECT_ALLOCATION_FAILURE, error);
     }
     made->object.references = 1;
     made->context = context;
@@ -4139,7 +4143,7 @@ static cl_mem CL_API_CALL ipt__native_clCreateBuffer(cl_context context, cl_mem_
         uses ? (char *)host : made->owned + (IPT__NATIVE_ALIGNMENT - (size_t)made->owned % IPT__NATIVE_ALIGNMENT);
     if (flags & CL_MEM_COPY_HOST_PTR)
         memcpy(made->data, host, bytes);
-    return (cl_mem)(void *)made;
+    return (cl_mem)ipt__native_made(made, CL_SUCCESS, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clReleaseMemObject(cl_mem memory)
@@ -4195,8 +4199,7 @@ static cl_program CL_API_CALL ipt__native_clCreateProgramWithSource(cl_context c
     (void)count;
     (void)texts;
     (void)lengths;
-    *error = CL_COMPILER_NOT_AVAILABLE;
-    return NULL;
+    return (cl_program)ipt__native_made(NULL, CL_COMPILER_NOT_AVAILABLE, error);
 }
 
 static cl_program CL_API_CALL ipt__native_clCreateProgramWithBinary(cl_context context, cl_uint count,
@@ -4210,8 +4213,7 @@ static cl_program CL_API_CALL ipt__native_clCreateProgramWithBinary(cl_context c
     (void)lengths;
     (void)binaries;
     (void)statuses;
-    *error = CL_INVALID_BINARY;
-    return NULL;
+    return (cl_program)ipt__native_made(NULL, CL_INVALID_BINARY, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clGetProgramInfo(cl_program program, cl_program_info name, size_t capacity,
@@ -4280,10 +4282,9 @@ static cl_kernel CL_API_CALL ipt__native_clCreateKernel(cl_program program, cons
 {
     ipt__native_kernel *const made = (ipt__native_kernel *)malloc(sizeof *made);
     (void)name;
-    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (made)
         *made = *(const ipt__native_kernel *)(void *)program;
-    return (cl_kernel)(void *)made;
+    return (cl_kernel)ipt__native_made(made, CL_OUT_OF_HOST_MEMORY, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
@@ -4315,7 +4316,7 @@ static cl_int CL_API_CALL ipt__native_clSetKernelArg(cl_kernel kernel, cl_uint i
         memcpy(&set->arguments, value, bytes);
     else
         return CL_INVALID_ARG_SIZE;
-    return set->local_bytes <= IPT__NATIVE_LOCAL ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+    return set->local_bytes <= IPT__NATIVE_LOCAL_BYTES ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
 static cl_int CL_API_CALL ipt__native_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint rank,
@@ -4476,10 +4477,11 @@ static void *CL_API_CALL ipt__native_clEnqueueMapBuffer(cl_command_queue queue, 
                                                         const cl_event *wait, cl_event *event, cl_int *error)
 {
     const ipt__native_place place = {queue, count, wait, event, blocks != CL_FALSE};
+    cl_int failure;
     (void)flags;
     (void)bytes;
-    *error = ipt__native_marks(&place, memory);
-    return *error ? NULL : ipt__native_data(memory, offset);
+    failure = ipt__native_marks(&place, memory);
+    return ipt__native_made(failure ? NULL : ipt__native_data(memory, offset), failure, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *mapped,
@@ -4493,8 +4495,7 @@ static cl_int CL_API_CALL ipt__native_clEnqueueUnmapMemObject(cl_command_queue q
 static cl_event CL_API_CALL ipt__native_clCreateUserEvent(cl_context context, cl_int *error)
 {
     ipt__native_event *const made = ipt__native_event_make(context, NULL);
-    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    return (cl_event)(void *)made;
+    return (cl_event)ipt__native_made(made, CL_OUT_OF_HOST_MEMORY, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clSetUserEventStatus(cl_event event, cl_int status)
@@ -5241,19 +5242,15 @@ static cl_device_type ipt__device_type(ipt__questions *asked)
     return type;
 }
 
-IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
+/* Lists OpenCL's devices: see ipt_device_list. */
+static IPT__RARE ipt_result ipt__opencl_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
     const ipt__driver *const driver = ipt__driver_of(IPT__DRIVER_OPENCL);
     cl_platform_id platforms[64];
     cl_uint platform_count = 0, i;
     cl_int error, failed = CL_SUCCESS;
-    ipt_result result;
-    if (!count)
-        return ipt__fail_null("count");
+    const ipt_result result = ipt__opencl_open();
     *count = 0;
-    if (!devices && capacity)
-        return ipt__fail_null("devices");
-    result = ipt__opencl_open();
     if (result)
         return result;
     error = driver->clGetPlatformIDs(64, platforms, &platform_count);
@@ -5278,6 +5275,35 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
     return *count ? IPT_SUCCESS : ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL platform of this machine has a device");
 }
 
+IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
+{
+    if (!count)
+        return ipt__fail_null("count");
+    *count = 0;
+    if (!devices && capacity)
+        return ipt__fail_null("devices");
+#ifdef IPT_NATIVE
+    ipt__opencl_list(devices, capacity, count); /* there may be none */
+    if (*count < capacity)
+        devices[*count] = IPT__NATIVE_DEVICE;
+    ++*count;
+    return IPT_SUCCESS;
+#else
+    return ipt__opencl_list(devices, capacity, count);
+#endif
+}
+
+/* The driver of a device. */
+static ipt__driver_id ipt__driver_of_device(cl_device_id device)
+{
+#ifdef IPT_NATIVE
+    if (device == IPT__NATIVE_DEVICE)
+        return IPT__DRIVER_NATIVE;
+#endif
+    (void)device;
+    return IPT__DRIVER_OPENCL;
+}
+
 IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
     char name[256], vendor[256], version[256], release[256], platform_name[256];
@@ -5295,10 +5321,10 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     *text = 0;
     if (!device)
         return ipt__fail_null("device");
-    result = ipt__opencl_open();
+    result = ipt__driver_of_device(device) == IPT__DRIVER_OPENCL ? ipt__opencl_open() : IPT_SUCCESS;
     if (result)
         return result;
-    asked = ipt__questions_to(IPT__DRIVER_OPENCL, device);
+    asked = ipt__questions_to(ipt__driver_of_device(device), device);
     ipt__ask_text(&asked, 0, CL_DEVICE_NAME, name, sizeof name);
     ipt__ask_text(&asked, 0, CL_DEVICE_VENDOR, vendor, sizeof vendor);
     ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
@@ -5472,15 +5498,8 @@ static ipt_result ipt__devices_of(ipt__driver_id driver, cl_context context, cl_
 {
     size_t bytes = 0;
     cl_int error;
-#ifdef IPT_NATIVE
-    if (driver == IPT__DRIVER_NATIVE) {
-        *devices = IPT__NATIVE_DEVICE;
-        *count = 1;
-        return IPT_SUCCESS;
-    }
-#endif
     if (!context) {
-        const ipt_result result = ipt_device_list(devices, capacity, count);
+        const ipt_result result = ipt__opencl_list(devices, capacity, count);
         *count = ipt__min(*count, capacity);
         return result;
     }
@@ -5542,6 +5561,16 @@ static int ipt__is_native_name(const char *name)
     return name && strlen(name) == 6 && ipt__contains("native", name);
 }
 
+/* Whether the native driver's device does the work where OpenCL has no GPU and no accelerator, or none of that name. */
+static int ipt__native_stands_in(const char *name, ipt_result result, cl_device_id found)
+{
+    ipt__questions asked = ipt__questions_to(IPT__DRIVER_OPENCL, found);
+    if (!name || !*name)
+        return result || ipt__device_type(&asked) == CL_DEVICE_TYPE_CPU;
+    asked = ipt__questions_to(IPT__DRIVER_NATIVE, IPT__NATIVE_DEVICE);
+    return result && ipt__device_has_name(&asked, name);
+}
+
 /* Whether a desc names the native driver, its device or its context. name: a device's, NULL without one. */
 static int ipt__is_native(const ipt_context_desc *desc, const char *name)
 {
@@ -5573,15 +5602,11 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     result = ipt__opencl_open();
     if (!result)
         result = ipt__choose_device(*driver, desc, device);
-    if (desc->driver == IPT_DRIVER_AUTO && !given && (!name || !*name)) {
-        ipt__questions asked = ipt__questions_to(*driver, *device);
-        if (result || ipt__device_type(&asked) == CL_DEVICE_TYPE_CPU) {
-            *driver = IPT__DRIVER_NATIVE;
-            *device = IPT__NATIVE_DEVICE;
-            return IPT_SUCCESS;
-        }
-    }
-    return result;
+    if (desc->driver != IPT_DRIVER_AUTO || given || !ipt__native_stands_in(name, result, *device))
+        return result;
+    *driver = IPT__DRIVER_NATIVE;
+    *device = IPT__NATIVE_DEVICE;
+    return IPT_SUCCESS;
 }
 #else
 static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,

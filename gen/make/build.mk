@@ -110,5 +110,18 @@ $(B)/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/%.o) $(TOOL_ARCHIVE)
 $(B)/tests/single/ipt_tests: $(SINGLE_SOURCES:tests/%.c=$(B)/tests/single/%.o)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
 
+# The tests of the native driver: no header and no library of OpenCL. Each of the other tests replaces functions of
+# OpenCL, or compiles its language.
+NATIVE_TESTS = heuristics plan bad_input host execution moves shapes exchange pitch axes views sequences seeds bus thin \
+    places cut
+NATIVE_SOURCES = $(wildcard $(NATIVE_TESTS:%=tests/*/test_%.c)) \
+    $(patsubst %,tests/support/%.c,$(filter-out tool fake_cl,$(TEST_SUPPORT)))
+$(B)/native/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(TEST_FLAGS) -DIPT_NO_OPENCL -c -o $@ $<
+
+$(B)/native/tests/ipt_tests: $(NATIVE_SOURCES:%.c=$(B)/native/%.o)
+	$(CC) -o $@ $^ -lcmocka -lpthread -lm
+
 $(B)/libtold.so: tests/support/told.c | $(B)
 	$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl -lpthread

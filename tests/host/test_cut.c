@@ -679,7 +679,7 @@ static ipt_plan_desc random_stored(void)
         desc.cols = desc.rows;
     desc.elem_size =
         test_random() % 2 ? test_random_between(1, 40) : test_element_sizes[test_random() % TEST_ELEMENT_SIZE_COUNT];
-    if (kind == 1) {
+    if (kind == 1 && test_compiles) {
         desc.elem_size = 4;
         desc.expression = "x * a + 1u";
         desc.expression_type = "uint";
@@ -729,7 +729,7 @@ static void cut_told_random(void **state)
                   "expression), %zu ends\n",
                   lost, plans, tall_spare, wide_late, moved, expressions, ends);
     assert_int_equal(lost, 0);
-    assert_true(plans > 60 && tall_spare > 3 && wide_late > 3 && moved > 3 && expressions > 3);
+    assert_true(plans > 60 && tall_spare > 3 && wide_late > 3 && moved > 3 && (expressions > 3 || !test_compiles));
 }
 
 /* A random array for a storage, with host memory for panels of some passes or for whole matrices. */
@@ -745,7 +745,7 @@ static ipt_plan_desc random_stored_array(void)
         desc.axes[other] = i;
     }
     desc.batch = test_random_between(1, 3);
-    if (test_random() % 6 == 0) {
+    if (test_random() % 6 == 0 && test_compiles) {
         desc.elem_size = 4;
         desc.expression = "x * a + 1u";
         desc.expression_type = "uint";
@@ -800,7 +800,7 @@ static void cut_stored_arrays(void **state)
                   "memory, or nothing moved\n",
                   lost, plans, several, expressions, ends, refused);
     assert_int_equal(lost, 0);
-    assert_true(plans > 30 && several > 5 && expressions > 2);
+    assert_true(plans > 30 && several > 5 && (expressions > 2 || !test_compiles));
 }
 
 /* A random array whose first axis becomes the last one, or the reverse, while the others change places, too. */

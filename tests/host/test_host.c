@@ -246,6 +246,7 @@ static void listen(const char *message, void *user)
 static void host_logger(void **state)
 {
     (void)state;
+    test_need_compiler();
     heard count = {0};
     ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device, .logger = {listen, &count}};
     context_desc.resident_groups = 64; /* otherwise a plan on a busy GPU counts again, and logs the count */

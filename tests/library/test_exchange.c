@@ -287,6 +287,9 @@ static ipt_context *make_large_gpu(void)
     char profile[sizeof large_gpu + 8];
     ipt_context_desc desc = {.cache_dir = "", .profile = profile};
     ipt_context *context = NULL;
+#ifdef IPT_NO_OFFLINE
+    test_skip("ipt was compiled without profiles");
+#endif
     snprintf(profile, sizeof profile, large_gpu, (int)sizeof(void *) * 8);
     if (ipt_context_create(&desc, &context))
         fail_msg("%s", ipt_context_error(NULL));

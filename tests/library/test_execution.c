@@ -174,8 +174,7 @@ static void execution_offsets(void **state)
 static void execution_sub_buffers(void **state)
 {
     (void)state;
-    cl_uint bits = 0;
-    assert_int_equal(clGetDeviceInfo(test_device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL), CL_SUCCESS);
+    const cl_uint bits = test_sub_buffer_bits();
     for (size_t k = 0; k < KIND_COUNT; ++k) {
         size_t unit = bits / 8 > TEST_GUARD ? bits / 8 : TEST_GUARD, inner = test_alignment(kinds[k].elem_size);
         for (size_t byte_offset = 0; byte_offset <= inner; byte_offset += inner) {

@@ -542,6 +542,7 @@ static void moves_bad_input(void **state)
         {WITH_ARGUMENT(""), "expression_argument_type", NULL},
     };
     (void)state;
+    test_need_compiler();
     for (size_t i = 0; i < TEST_COUNT(wrong); ++i) {
         ipt_plan_desc desc = wrong[i].desc;
         ipt_plan *plan = (ipt_plan *)&desc;

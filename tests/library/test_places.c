@@ -438,6 +438,7 @@ static void places_refused(void **state)
 #endif
     };
     (void)state;
+    test_need_compiler();
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
         ipt_plan_desc desc = cases[i].desc;
         ipt_plan *plan = NULL;

@@ -111,6 +111,7 @@ static void plan_device_by_name(void **state)
 static void plan_describe_and_source(void **state)
 {
     (void)state;
+    test_need_compiler();
     static const struct {
         ipt_plan_desc desc;
         int stages;
@@ -239,6 +240,7 @@ static ipt_context *make_listening_context(int *builds)
 static void plan_builds_once(void **state)
 {
     (void)state;
+    test_need_compiler();
     static const size_t kinds[][2] = {{5, 9},       {60, 60}, {500, 500}, {499, 211}, {211, 499}, {1501, 1103},
                                       {1103, 1501}, {900, 3}, {3, 900},   {150, 160}, {154, 167}};
     enum { NEW_SHAPES = 60, MOST_NEW_PROGRAMS = 6 };
@@ -280,6 +282,7 @@ static void plan_argument_builds_once(void **state)
     int builds = 0, known = 0;
     ipt_context *context = make_listening_context(&builds);
     (void)state;
+    test_need_compiler();
     assert_non_null(data);
     for (size_t s = 0; s < TEST_COUNT(shapes); ++s)
         for (uint32_t value = 1; value < 4; ++value) {
@@ -313,6 +316,7 @@ static void plan_argument_builds_once(void **state)
 static void plan_cache_only(void **state)
 {
     (void)state;
+    test_need_compiler();
     /* Similar shapes: two shapes on different sides of a device's limit take different programs. */
     static const size_t pairs[][2][2] = {
         {{457, 263}, {459, 263}}, {{50, 50}, {53, 53}}, {{300, 300}, {311, 311}}, {{9, 7}, {11, 8}}};

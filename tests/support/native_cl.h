@@ -9,9 +9,18 @@
 #define NATIVE_CL_DECLARE(result, name, parameters) extern result(*const name) parameters;
 IPT_ENTRY_POINT_LIST(NATIVE_CL_DECLARE)
 
-typedef float cl_float;
-typedef double cl_double;
-typedef uint16_t cl_half;
+typedef cl_ulong cl_device_fp_config;
+typedef intptr_t cl_device_partition_property;
+typedef struct cl_buffer_region {
+    size_t origin, size;
+} cl_buffer_region;
+
+cl_int clRetainCommandQueue(cl_command_queue queue);
+
+/* The driver has neither of them. */
+cl_mem clCreateSubBuffer(cl_mem whole, cl_mem_flags flags, cl_uint type, const void *region, cl_int *error);
+cl_int clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties, cl_uint capacity,
+                          cl_device_id *devices, cl_uint *count);
 
 #define CL_SUBMITTED 2
 #define CL_QUEUED 3
@@ -28,5 +37,8 @@ typedef uint16_t cl_half;
 #define CL_PROFILING_COMMAND_QUEUED 0x1280
 #define CL_PROFILING_COMMAND_SUBMIT 0x1281
 #define CL_FP_DENORM 1
+#define CL_BUFFER_CREATE_TYPE_REGION 0x1220
+#define CL_DEVICE_PARTITION_BY_COUNTS 0x1087
+#define CL_DEVICE_PARTITION_BY_COUNTS_LIST_END 0
 
 #endif

@@ -25,6 +25,26 @@
  * tests in this order. */
 #ifdef TEST_SINGLE_FORM /* the library in one file: a few tests suffice, because its text is the same */
 #define TEST_FILE_LIST(X) X(host) X(shapes) X(seeds) X(cut) X(cache)
+#elif defined(IPT_NO_OPENCL) /* the native driver: what neither replaces OpenCL's functions nor compiles its language  \
+                              */
+#define TEST_FILE_LIST(X)                                                                                              \
+    X(heuristics)                                                                                                      \
+    X(plan)                                                                                                            \
+    X(bad_input)                                                                                                       \
+    X(host)                                                                                                            \
+    X(execution)                                                                                                       \
+    X(moves)                                                                                                           \
+    X(shapes)                                                                                                          \
+    X(exchange)                                                                                                        \
+    X(pitch)                                                                                                           \
+    X(axes)                                                                                                            \
+    X(views)                                                                                                           \
+    X(sequences)                                                                                                       \
+    X(seeds)                                                                                                           \
+    X(bus)                                                                                                             \
+    X(thin)                                                                                                            \
+    X(places)                                                                                                          \
+    X(cut)
 #else
 #define TEST_FILE_LIST(X)                                                                                              \
     X(maths)                                                                                                           \
@@ -154,6 +174,18 @@ size_t test_local_memory(void);
 size_t test_group_limit(void);
 
 unsigned test_version(void);
+
+/* Whether the tests' device compiles OpenCL C: expressions, actions, kernels for other devices. */
+extern const bool test_compiles;
+
+/* Skips a test of what needs a compiler, on a device without. */
+#define test_need_compiler() ((void)(test_compiles || (test_skip("the device compiles no OpenCL C"), 0)))
+
+/* Skips a test of a plan that was refused because the device compiles no OpenCL C. */
+void test_skip_uncompiled(ipt_result result);
+
+/* The alignment of sub-buffers, in bits. Skips the test if the driver has none. */
+cl_uint test_sub_buffer_bits(void);
 
 /* Skips a test with buffers of `bytes` bytes if the device's largest one is smaller, or its memory below 2 * bytes. */
 void test_need_buffers(size_t bytes);

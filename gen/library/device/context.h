@@ -143,15 +143,8 @@ static ipt_result ipt__devices_of(ipt__driver_id driver, cl_context context, cl_
 {
     size_t bytes = 0;
     cl_int error;
-#ifdef IPT_NATIVE
-    if (driver == IPT__DRIVER_NATIVE) {
-        *devices = IPT__NATIVE_DEVICE;
-        *count = 1;
-        return IPT_SUCCESS;
-    }
-#endif
     if (!context) {
-        const ipt_result result = ipt_device_list(devices, capacity, count);
+        const ipt_result result = ipt__opencl_list(devices, capacity, count);
         *count = ipt__min(*count, capacity);
         return result;
     }
@@ -213,6 +206,16 @@ static int ipt__is_native_name(const char *name)
     return name && strlen(name) == 6 && ipt__contains("native", name);
 }
 
+/* Whether the native driver's device does the work where OpenCL has no GPU and no accelerator, or none of that name. */
+static int ipt__native_stands_in(const char *name, ipt_result result, cl_device_id found)
+{
+    ipt__questions asked = ipt__questions_to(IPT__DRIVER_OPENCL, found);
+    if (!name || !*name)
+        return result || ipt__device_type(&asked) == CL_DEVICE_TYPE_CPU;
+    asked = ipt__questions_to(IPT__DRIVER_NATIVE, IPT__NATIVE_DEVICE);
+    return result && ipt__device_has_name(&asked, name);
+}
+
 /* Whether a desc names the native driver, its device or its context. name: a device's, NULL without one. */
 static int ipt__is_native(const ipt_context_desc *desc, const char *name)
 {
@@ -244,15 +247,11 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     result = ipt__opencl_open();
     if (!result)
         result = ipt__choose_device(*driver, desc, device);
-    if (desc->driver == IPT_DRIVER_AUTO && !given && (!name || !*name)) {
-        ipt__questions asked = ipt__questions_to(*driver, *device);
-        if (result || ipt__device_type(&asked) == CL_DEVICE_TYPE_CPU) {
-            *driver = IPT__DRIVER_NATIVE;
-            *device = IPT__NATIVE_DEVICE;
-            return IPT_SUCCESS;
-        }
-    }
-    return result;
+    if (desc->driver != IPT_DRIVER_AUTO || given || !ipt__native_stands_in(name, result, *device))
+        return result;
+    *driver = IPT__DRIVER_NATIVE;
+    *device = IPT__NATIVE_DEVICE;
+    return IPT_SUCCESS;
 }
 #else
 static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,

@@ -180,19 +180,15 @@ static cl_device_type ipt__device_type(ipt__questions *asked)
     return type;
 }
 
-IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
+/* Lists OpenCL's devices: see ipt_device_list. */
+static IPT__RARE ipt_result ipt__opencl_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
     const ipt__driver *const driver = ipt__driver_of(IPT__DRIVER_OPENCL);
     cl_platform_id platforms[64];
     cl_uint platform_count = 0, i;
     cl_int error, failed = CL_SUCCESS;
-    ipt_result result;
-    if (!count)
-        return ipt__fail_null("count");
+    const ipt_result result = ipt__opencl_open();
     *count = 0;
-    if (!devices && capacity)
-        return ipt__fail_null("devices");
-    result = ipt__opencl_open();
     if (result)
         return result;
     error = driver->clGetPlatformIDs(64, platforms, &platform_count);
@@ -217,6 +213,35 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
     return *count ? IPT_SUCCESS : ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL platform of this machine has a device");
 }
 
+IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
+{
+    if (!count)
+        return ipt__fail_null("count");
+    *count = 0;
+    if (!devices && capacity)
+        return ipt__fail_null("devices");
+#ifdef IPT_NATIVE
+    ipt__opencl_list(devices, capacity, count); /* there may be none */
+    if (*count < capacity)
+        devices[*count] = IPT__NATIVE_DEVICE;
+    ++*count;
+    return IPT_SUCCESS;
+#else
+    return ipt__opencl_list(devices, capacity, count);
+#endif
+}
+
+/* The driver of a device. */
+static ipt__driver_id ipt__driver_of_device(cl_device_id device)
+{
+#ifdef IPT_NATIVE
+    if (device == IPT__NATIVE_DEVICE)
+        return IPT__DRIVER_NATIVE;
+#endif
+    (void)device;
+    return IPT__DRIVER_OPENCL;
+}
+
 IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
     char name[256], vendor[256], version[256], release[256], platform_name[256];
@@ -234,10 +259,10 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     *text = 0;
     if (!device)
         return ipt__fail_null("device");
-    result = ipt__opencl_open();
+    result = ipt__driver_of_device(device) == IPT__DRIVER_OPENCL ? ipt__opencl_open() : IPT_SUCCESS;
     if (result)
         return result;
-    asked = ipt__questions_to(IPT__DRIVER_OPENCL, device);
+    asked = ipt__questions_to(ipt__driver_of_device(device), device);
     ipt__ask_text(&asked, 0, CL_DEVICE_NAME, name, sizeof name);
     ipt__ask_text(&asked, 0, CL_DEVICE_VENDOR, vendor, sizeof vendor);
     ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);

@@ -11,8 +11,7 @@ static cl_program CL_API_CALL ipt__native_clCreateProgramWithSource(cl_context c
     (void)count;
     (void)texts;
     (void)lengths;
-    *error = CL_COMPILER_NOT_AVAILABLE;
-    return NULL;
+    return (cl_program)ipt__native_made(NULL, CL_COMPILER_NOT_AVAILABLE, error);
 }
 
 static cl_program CL_API_CALL ipt__native_clCreateProgramWithBinary(cl_context context, cl_uint count,
@@ -26,8 +25,7 @@ static cl_program CL_API_CALL ipt__native_clCreateProgramWithBinary(cl_context c
     (void)lengths;
     (void)binaries;
     (void)statuses;
-    *error = CL_INVALID_BINARY;
-    return NULL;
+    return (cl_program)ipt__native_made(NULL, CL_INVALID_BINARY, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clGetProgramInfo(cl_program program, cl_program_info name, size_t capacity,
@@ -96,10 +94,9 @@ static cl_kernel CL_API_CALL ipt__native_clCreateKernel(cl_program program, cons
 {
     ipt__native_kernel *const made = (ipt__native_kernel *)malloc(sizeof *made);
     (void)name;
-    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (made)
         *made = *(const ipt__native_kernel *)(void *)program;
-    return (cl_kernel)(void *)made;
+    return (cl_kernel)ipt__native_made(made, CL_OUT_OF_HOST_MEMORY, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
@@ -131,7 +128,7 @@ static cl_int CL_API_CALL ipt__native_clSetKernelArg(cl_kernel kernel, cl_uint i
         memcpy(&set->arguments, value, bytes);
     else
         return CL_INVALID_ARG_SIZE;
-    return set->local_bytes <= IPT__NATIVE_LOCAL ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+    return set->local_bytes <= IPT__NATIVE_LOCAL_BYTES ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
 static cl_int CL_API_CALL ipt__native_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint rank,
@@ -292,10 +289,11 @@ static void *CL_API_CALL ipt__native_clEnqueueMapBuffer(cl_command_queue queue, 
                                                         const cl_event *wait, cl_event *event, cl_int *error)
 {
     const ipt__native_place place = {queue, count, wait, event, blocks != CL_FALSE};
+    cl_int failure;
     (void)flags;
     (void)bytes;
-    *error = ipt__native_marks(&place, memory);
-    return *error ? NULL : ipt__native_data(memory, offset);
+    failure = ipt__native_marks(&place, memory);
+    return ipt__native_made(failure ? NULL : ipt__native_data(memory, offset), failure, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *mapped,
@@ -309,8 +307,7 @@ static cl_int CL_API_CALL ipt__native_clEnqueueUnmapMemObject(cl_command_queue q
 static cl_event CL_API_CALL ipt__native_clCreateUserEvent(cl_context context, cl_int *error)
 {
     ipt__native_event *const made = ipt__native_event_make(context, NULL);
-    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    return (cl_event)(void *)made;
+    return (cl_event)ipt__native_made(made, CL_OUT_OF_HOST_MEMORY, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clSetUserEventStatus(cl_event event, cl_int status)

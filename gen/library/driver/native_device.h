@@ -88,7 +88,7 @@ static size_t ipt__native_number(cl_device_info name, cl_ulong *number)
         *number = 8 * sizeof(size_t);
         return sizeof(cl_uint);
     case CL_DEVICE_LOCAL_MEM_SIZE:
-        *number = IPT__NATIVE_LOCAL;
+        *number = IPT__NATIVE_LOCAL_BYTES;
         return sizeof(cl_ulong);
     case CL_DEVICE_GLOBAL_MEM_SIZE:
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
@@ -143,6 +143,14 @@ static cl_int CL_API_CALL ipt__native_clReleaseDevice(cl_device_id device)
     return CL_SUCCESS;
 }
 
+/* Passes a result, an object or NULL, with an error that the caller may not ask for. */
+static void *ipt__native_made(void *made, cl_int failure, cl_int *error)
+{
+    if (error)
+        *error = made ? CL_SUCCESS : failure;
+    return made;
+}
+
 /* properties: IPT__NATIVE_CONTEXT_THREADS and the number of threads of a launch, or NULL. */
 enum { IPT__NATIVE_CONTEXT_THREADS = 1 };
 static cl_context CL_API_CALL ipt__native_clCreateContext(
@@ -154,12 +162,10 @@ static cl_context CL_API_CALL ipt__native_clCreateContext(
     (void)devices;
     (void)notify;
     (void)user;
-    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 #ifdef IPT__NATIVE_NEEDS_SSE2
     if (made && !__builtin_cpu_supports("sse2")) {
         free(made);
-        *error = -2; /* CL_DEVICE_NOT_AVAILABLE */
-        return NULL;
+        return (cl_context)ipt__native_made(NULL, -2, error); /* CL_DEVICE_NOT_AVAILABLE */
     }
 #endif
     if (made) {
@@ -167,7 +173,7 @@ static cl_context CL_API_CALL ipt__native_clCreateContext(
         made->threads = properties ? (unsigned)properties[1] : ipt__native_threads();
         ipt__pool_use(1);
     }
-    return (cl_context)(void *)made;
+    return (cl_context)ipt__native_made(made, CL_OUT_OF_HOST_MEMORY, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clRetainContext(cl_context context)
@@ -203,13 +209,12 @@ static cl_command_queue CL_API_CALL ipt__native_clCreateCommandQueue(cl_context 
 {
     ipt__native_queue *const made = (ipt__native_queue *)calloc(1, sizeof *made);
     (void)device;
-    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (made) {
         made->object.references = 1;
         made->context = context;
         made->properties = properties;
     }
-    return (cl_command_queue)(void *)made;
+    return (cl_command_queue)ipt__native_made(made, CL_OUT_OF_HOST_MEMORY, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clReleaseCommandQueue(cl_command_queue queue)
@@ -239,10 +244,9 @@ static cl_mem CL_API_CALL ipt__native_clCreateBuffer(cl_context context, cl_mem_
     const int uses = (flags & CL_MEM_USE_HOST_PTR) != 0;
     if (made && !uses)
         made->owned = bytes < (size_t)-1 - IPT__NATIVE_ALIGNMENT ? (char *)malloc(bytes + IPT__NATIVE_ALIGNMENT) : NULL;
-    *error = !made ? CL_OUT_OF_HOST_MEMORY : uses || made->owned ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    if (*error) {
+    if (!made || (!uses && !made->owned)) {
         free(made);
-        return NULL;
+        return (cl_mem)ipt__native_made(NULL, CL_MEM_OBJECT_ALLOCATION_FAILURE, error);
     }
     made->object.references = 1;
     made->context = context;
@@ -253,7 +257,7 @@ static cl_mem CL_API_CALL ipt__native_clCreateBuffer(cl_context context, cl_mem_
         uses ? (char *)host : made->owned + (IPT__NATIVE_ALIGNMENT - (size_t)made->owned % IPT__NATIVE_ALIGNMENT);
     if (flags & CL_MEM_COPY_HOST_PTR)
         memcpy(made->data, host, bytes);
-    return (cl_mem)(void *)made;
+    return (cl_mem)ipt__native_made(made, CL_SUCCESS, error);
 }
 
 static cl_int CL_API_CALL ipt__native_clReleaseMemObject(cl_mem memory)

@@ -12,7 +12,7 @@
 
 enum {
     IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
-    IPT__NATIVE_LOCAL_BYTES = 17408, /* of the tiles of kernel swap */
+    IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
     IPT__NATIVE_REGISTERS = 32       /* most units of a piece that kernel views holds */
 };
 

@@ -4,7 +4,6 @@
 
 enum {
     IPT__NATIVE_ALIGNMENT = 4096,    /* of memory: a page */
-    IPT__NATIVE_LOCAL = 32768,       /* bytes of local memory, which is on a thread's stack */
     IPT__NATIVE_ALONE = 1 << 17,     /* up to so many bytes of memory, a kernel's launch wakes no thread */
     IPT__NATIVE_PIECE = 1 << 20,     /* bytes that a thread copies at a time */
     IPT__NATIVE_FAILED_BEFORE = -14, /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
@@ -186,7 +185,7 @@ typedef struct ipt__native_work {
 static void ipt__native_group(const void *job, cl_uint part)
 {
     const ipt__native_work *const work = (const ipt__native_work *)job;
-    ipt__native_uint4 local[IPT__NATIVE_LOCAL / sizeof(ipt__native_uint4)];
+    ipt__native_uint4 local[IPT__NATIVE_LOCAL_BYTES / sizeof(ipt__native_uint4)];
     work->run(&work->launch, part, local);
 }
 
