@@ -165,9 +165,11 @@
  *   IPT_API                precedes every public function, for example an export attribute
  *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time: the library that the environment's IPT_OPENCL_LIBRARY names, else
  *                          the system's
- *   IPT_NATIVE             adds the native driver: this CPU without OpenCL, its kernels compiled by GCC or clang
- *   IPT_NO_OPENCL          leaves OpenCL out: adds IPT_NATIVE, reads no header of OpenCL, links with -lpthread alone
- *   IPT_KERNELS_FILE       IPT_NATIVE: the name of ipt_kernels.h, or of the single header, if it has another one
+ *   IPT_NO_NATIVE          leaves out the native driver: this CPU without OpenCL, its kernels compiled by GCC or clang
+ *                          with ipt. Other compilers, and programs with their own lock, do not have it
+ *   IPT_NATIVE             adds the native driver to a program with its own lock; its threads are pthread's or Windows'
+ *   IPT_NO_OPENCL          leaves OpenCL out: reads no header of OpenCL, links with -lpthread alone
+ *   IPT_KERNELS_FILE       the name of ipt_kernels.h, or of the single header, if it has another one
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
@@ -201,8 +203,8 @@
 /* The names of OpenCL that ipt uses, for programs without OpenCL: IPT_NO_OPENCL. Handles are opaque. The numbers are
  * those of the Khronos Group's OpenCL 1.2 specification. */
 #ifdef IPT_NO_OPENCL
-#ifndef IPT_NATIVE
-#define IPT_NATIVE
+#ifdef IPT_NO_NATIVE
+#error "IPT_NO_OPENCL and IPT_NO_NATIVE leave no device"
 #endif
 #include <stdint.h>
 #define CL_VERSION_1_2 1
@@ -306,6 +308,14 @@ typedef struct ipt_cl_event *cl_event;
 
 /* Headers, settings, and the lists of names that plans use. A newcomer skips to >>interface/core. */
 
+/* The native driver needs GCC's or clang's vectors, and threads. Who replaces the lock may have other threads. */
+#if defined(IPT_NO_NATIVE)
+#undef IPT_NATIVE
+#elif (defined(__GNUC__) && !defined(_MSC_VER) && !defined(IPT_LOCK_TYPE)) || defined(IPT_NO_OPENCL)
+#undef IPT_NATIVE
+#define IPT_NATIVE
+#endif
+
 #ifndef IPT_NO_OPENCL
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -407,7 +417,7 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
 #define IPT_DRIVER_LIST(X)                                                                                             \
     X(IPT_DRIVER_AUTO, "auto")     /* a GPU or accelerator through OpenCL, else this CPU, else OpenCL's */             \
     X(IPT_DRIVER_OPENCL, "opencl") /* an OpenCL device */                                                              \
-    X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, in programs with IPT_NATIVE */
+    X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, unless IPT_NO_NATIVE */
 
 typedef enum ipt_driver { IPT_DRIVER_LIST(IPT__ENUMERATOR) IPT__DRIVER_COUNT } ipt_driver;
 
@@ -580,7 +590,9 @@ typedef struct ipt_context_desc {
     size_t binary_count;
     const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
                             and described, and their sources read, but not executed. NULL: a real context */
-    ipt_driver driver;   /* AUTO, OPENCL or NATIVE; device_name and IPT_DEVICE may say "native", too */
+    ipt_driver
+        driver;     /* AUTO, OPENCL or NATIVE; device_name and IPT_DEVICE may say "opencl" and "native", too. AUTO:
+                       a GPU or accelerator of OpenCL, or the named device; else this CPU, by NATIVE if it is there */
     size_t threads; /* NATIVE: of a launch, the caller's among them. 0: the environment's IPT_THREADS, else one for each
                        processor */
 } ipt_context_desc; /* zero-initialised means defaults */
@@ -604,17 +616,17 @@ IPT_API_INLINE ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_c
 IPT_API const char *ipt_context_error(const ipt_context *context);
 
 /* Return the OpenCL context and device of a context, for creating queues and buffers. They are not retained for the
- * caller: they live as long as the ipt_context, unless the caller retains them. NULL for NULL. */
+ * caller: they live as long as the ipt_context, unless the caller retains them. NULL for NULL. A context of the native
+ * driver has neither: NULL, except with IPT_NO_OPENCL. */
 IPT_API cl_context ipt_context_cl_context(const ipt_context *context);
 IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 
 /* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
 IPT_API void ipt_context_destroy(ipt_context *context);
 
-/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, and then, in
- * programs with IPT_NATIVE, this CPU. Writes at most
- * capacity devices (devices may be NULL if capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT,
- * NO_DEVICE (*count is 0), OPENCL. */
+/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, and then the native
+ * driver's, this CPU. Writes at most capacity devices (devices may be NULL if
+ * capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT, NO_DEVICE (*count is 0), OPENCL. */
 IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
 
 /* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,
@@ -3485,17 +3497,19 @@ enum {
     IPT__NATIVE_ALONE = 1 << 17,     /* up to so many bytes of memory, a kernel's launch wakes no thread */
     IPT__NATIVE_PIECE = 1 << 20,     /* bytes that a thread copies at a time */
     IPT__NATIVE_FAILED_BEFORE = -14, /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
-    IPT__NATIVE_IS_QUEUED = 3
+    IPT__NATIVE_IS_QUEUED = 3,
+    IPT__NATIVE_MARK = 0x69707401
 };
 
-/* All objects of this driver begin with the number of references to them. `lock` guards all of their fields that
- * change. */
+/* All objects of this driver begin with its mark and the number of references to them. `lock` guards all of their
+ * fields that change. */
 static struct ipt__native {
     ipt__pool_lock lock;
     ipt__pool_condition changed; /* an event has ended */
 } ipt__native_state = {IPT__POOL_LOCK_STATIC, IPT__POOL_CONDITION_STATIC};
 
 typedef struct ipt__native_object {
+    size_t mark; /* IPT__NATIVE_MARK: OpenCL's objects begin with a pointer */
     size_t references;
 } ipt__native_object;
 
@@ -3616,6 +3630,19 @@ static void ipt__native_lock(void)
 static void ipt__native_unlock(void)
 {
     IPT__POOL_RELEASE(&ipt__native_state.lock);
+}
+
+/* Begins an object with one reference. */
+static void ipt__native_begin(ipt__native_object *object)
+{
+    object->mark = IPT__NATIVE_MARK;
+    object->references = 1;
+}
+
+/* Whether a handle is this driver's. A plan's caller may have mixed up two drivers. */
+static int ipt__native_owns(const void *object)
+{
+    return object && ((const ipt__native_object *)object)->mark == IPT__NATIVE_MARK;
 }
 
 static void ipt__native_retain(void *object)
@@ -3800,7 +3827,7 @@ static ipt__native_event *ipt__native_event_make(cl_context context, ipt__native
 {
     ipt__native_event *const event = (ipt__native_event *)calloc(1, sizeof *event);
     if (event) {
-        event->object.references = 1;
+        ipt__native_begin(&event->object);
         event->context = context;
         event->queue = queue;
         event->status = IPT__NATIVE_IS_QUEUED;
@@ -4029,7 +4056,7 @@ static cl_int CL_API_CALL ipt__native_clReleaseDevice(cl_device_id device)
     return CL_SUCCESS;
 }
 
-/* Passes a result, an object or NULL, with an error that the caller may not ask for. */
+/* Passes a result, an object or NULL, to a caller, and the error if the caller wants it. */
 static void *ipt__native_made(void *made, cl_int failure, cl_int *error)
 {
     if (error)
@@ -4055,7 +4082,7 @@ static cl_context CL_API_CALL ipt__native_clCreateContext(
     }
 #endif
     if (made) {
-        made->object.references = 1;
+        ipt__native_begin(&made->object);
         made->threads = properties ? (unsigned)properties[1] : ipt__native_threads();
         ipt__pool_use(1);
     }
@@ -4096,7 +4123,7 @@ static cl_command_queue CL_API_CALL ipt__native_clCreateCommandQueue(cl_context 
     ipt__native_queue *const made = (ipt__native_queue *)calloc(1, sizeof *made);
     (void)device;
     if (made) {
-        made->object.references = 1;
+        ipt__native_begin(&made->object);
         made->context = context;
         made->properties = properties;
     }
@@ -4116,6 +4143,8 @@ static cl_int CL_API_CALL ipt__native_clGetCommandQueueInfo(cl_command_queue que
 {
     const ipt__native_queue *const asked = (const ipt__native_queue *)(void *)queue;
     const cl_device_id device = IPT__NATIVE_DEVICE;
+    if (!ipt__native_owns(queue))
+        return CL_INVALID_COMMAND_QUEUE;
     return name == CL_QUEUE_CONTEXT  ? ipt__native_answer(&asked->context, sizeof asked->context, capacity, value, size)
            : name == CL_QUEUE_DEVICE ? ipt__native_answer(&device, sizeof device, capacity, value, size)
            : name == CL_QUEUE_PROPERTIES
@@ -4134,7 +4163,7 @@ static cl_mem CL_API_CALL ipt__native_clCreateBuffer(cl_context context, cl_mem_
         free(made);
         return (cl_mem)ipt__native_made(NULL, CL_MEM_OBJECT_ALLOCATION_FAILURE, error);
     }
-    made->object.references = 1;
+    ipt__native_begin(&made->object);
     made->context = context;
     made->flags = flags;
     made->bytes = bytes;
@@ -4161,6 +4190,8 @@ static cl_int CL_API_CALL ipt__native_clGetMemObjectInfo(cl_mem memory, cl_mem_i
     const cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
     const cl_mem parent = NULL;
     const size_t offset = 0;
+    if (!ipt__native_owns(memory))
+        return CL_INVALID_MEM_OBJECT;
     switch (name) {
     case CL_MEM_TYPE:
         return ipt__native_answer(&type, sizeof type, capacity, value, size);
@@ -4532,6 +4563,8 @@ static cl_int CL_API_CALL ipt__native_clGetEventInfo(cl_event event, cl_event_in
     const ipt__native_event *const asked = (const ipt__native_event *)(void *)event;
     const cl_command_queue queue = (cl_command_queue)(void *)asked->queue;
     cl_int status;
+    if (!ipt__native_owns(event))
+        return CL_INVALID_EVENT;
     ipt__native_lock();
     status = asked->status;
     ipt__native_unlock();
@@ -5509,6 +5542,12 @@ static ipt_result ipt__devices_of(ipt__driver_id driver, cl_context context, cl_
     return error ? ipt__fail_opencl("clGetContextInfo", error) : IPT_SUCCESS;
 }
 
+/* Whether a name of a device is a driver's. */
+static int ipt__is_driver_name(const char *name, const char *driver)
+{
+    return name && strlen(name) == strlen(driver) && ipt__contains(driver, name);
+}
+
 static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_context_desc *desc,
                                                cl_device_id *device)
 {
@@ -5534,6 +5573,8 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
         name = ipt__environment("IPT_DEVICE", room, sizeof room);
         source = "the environment's IPT_DEVICE";
     }
+    if (ipt__is_driver_name(name, "opencl"))
+        name = NULL;
     for (i = 0; i < count; ++i) {
         ipt__questions asked = ipt__questions_to(driver, devices[i]);
         const int fits = !name || !*name || ipt__device_has_name(&asked, name);
@@ -5555,12 +5596,6 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
 }
 
 #ifdef IPT_NATIVE
-/* Whether a name of a device is the native driver's. */
-static int ipt__is_native_name(const char *name)
-{
-    return name && strlen(name) == 6 && ipt__contains("native", name);
-}
-
 /* Whether the native driver's device does the work where OpenCL has no GPU and no accelerator, or none of that name. */
 static int ipt__native_stands_in(const char *name, ipt_result result, cl_device_id found)
 {
@@ -5579,7 +5614,8 @@ static int ipt__is_native(const ipt_context_desc *desc, const char *name)
         return 1;
 #endif
     return desc->driver == IPT_DRIVER_NATIVE ||
-           (desc->driver == IPT_DRIVER_AUTO && (desc->device == IPT__NATIVE_DEVICE || ipt__is_native_name(name)));
+           (desc->driver == IPT_DRIVER_AUTO &&
+            (desc->device == IPT__NATIVE_DEVICE || ipt__is_driver_name(name, "native")));
 }
 
 /* Chooses a driver and its device. */
@@ -5615,7 +5651,8 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     ipt_result result;
     *driver = IPT__DRIVER_OPENCL;
     if (desc->driver == IPT_DRIVER_NATIVE)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE: compile ipt with IPT_NATIVE");
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE, and ipt was compiled without it: "
+                                                "it needs GCC or clang, and no IPT_NO_NATIVE");
     result = ipt__opencl_open();
     return result ? result : ipt__choose_device(*driver, desc, device);
 }
@@ -6728,14 +6765,24 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
     return result;
 }
 
+/* Whether a program may see a context's handles: none of another driver reaches OpenCL. */
+static int ipt__shows_handles(const ipt_context *context)
+{
+#ifdef IPT_NO_OPENCL
+    return context != NULL;
+#else
+    return context && context->driver == IPT__DRIVER_OPENCL;
+#endif
+}
+
 IPT_API cl_context ipt_context_cl_context(const ipt_context *context)
 {
-    return context ? context->context : NULL;
+    return ipt__shows_handles(context) ? context->context : NULL;
 }
 
 IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context)
 {
-    return context ? context->device : NULL;
+    return ipt__shows_handles(context) ? context->device : NULL;
 }
 
 static void ipt__context_retain(ipt_context *context)

@@ -14,11 +14,12 @@ static void check(int good, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* ipt selects the device: it reads the environment's IPT_DEVICE and prefers a GPU. */
+/* ipt selects a device of OpenCL: it reads the environment's IPT_DEVICE and prefers a GPU. */
 static cl_device_id choose_device(void)
 {
     ipt_context *chooser;
-    check(ipt_context_create(NULL, &chooser) == IPT_SUCCESS, "choosing a device");
+    const ipt_context_desc desc = {.driver = IPT_DRIVER_OPENCL};
+    check(ipt_context_create(&desc, &chooser) == IPT_SUCCESS, "choosing a device");
     cl_device_id device = ipt_context_cl_device(chooser);
     check(clRetainDevice(device) == CL_SUCCESS, "clRetainDevice"); /* keep it beyond the chooser */
     ipt_context_destroy(chooser);

@@ -138,7 +138,8 @@ static int transpose(const work *w, char *AB)
 {
     if (context == NULL) {
         cl_device_fp_config doubles = 0;
-        if (ipt_context_create(NULL, &context) != IPT_SUCCESS)
+        const ipt_context_desc desc = {.driver = IPT_DRIVER_OPENCL}; /* it compiles expressions */
+        if (ipt_context_create(&desc, &context) != IPT_SUCCESS)
             return refuse(-1, "%s", ipt_context_error(NULL));
         clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
         has_doubles = doubles != 0;

@@ -39,7 +39,8 @@ int main(void)
     desc.move = IPT_MOVE_ROTATE_90;
     desc.expression = "x ^ (uchar4)(255, 255, 255, 0)"; /* for floats it could be "x * x" */
     desc.expression_type = "uchar4";
-    check(ipt_context_create(NULL, &context) == IPT_SUCCESS, "making the context");
+    const ipt_context_desc of_opencl = {.driver = IPT_DRIVER_OPENCL}; /* it compiles expressions */
+    check(ipt_context_create(&of_opencl, &context) == IPT_SUCCESS, "making the context");
     check(ipt_plan_create(context, &desc, &plan) == IPT_SUCCESS, "making the plan");
     check(ipt_plan_execute_host(plan, pixels) == IPT_SUCCESS, "rotating");
     ipt_plan_destroy(plan);

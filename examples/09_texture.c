@@ -59,7 +59,8 @@ int main(void)
 {
     ipt_context *chooser, *ipt; /* the chooser only selects the device */
     cl_int no_context, no_queue;
-    check(ipt_context_create(NULL, &chooser) == IPT_SUCCESS, "choosing a device");
+    const ipt_context_desc any = {.driver = IPT_DRIVER_OPENCL};
+    check(ipt_context_create(&any, &chooser) == IPT_SUCCESS, "choosing a device");
     ipt_context_desc desc = {.device = ipt_context_cl_device(chooser)};
     desc.context = clCreateContext(NULL, 1, &desc.device, NULL, NULL, &no_context);
     cl_command_queue queue = clCreateCommandQueue(desc.context, desc.device, 0, &no_queue);

@@ -49,7 +49,8 @@ int main(void)
                 sides[e][i] += entry(e, i, j) * (float)(j + 1); /* the solution is 1, 2 ... 6 */
             }
 
-    check(ipt_context_create(NULL, &context) == IPT_SUCCESS, "ipt_context_create");
+    const ipt_context_desc of_opencl = {.driver = IPT_DRIVER_OPENCL}; /* it compiles actions */
+    check(ipt_context_create(&of_opencl, &context) == IPT_SUCCESS, "ipt_context_create");
     check(ipt_batch_create(context, &desc, &batch) == IPT_SUCCESS, "ipt_batch_create");
     const cl_context cl = ipt_context_cl_context(context);
     const cl_command_queue queue = clCreateCommandQueue(cl, ipt_context_cl_device(context), 0, NULL);

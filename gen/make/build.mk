@@ -67,8 +67,10 @@ $(B)/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
 
+# For programs that call OpenCL themselves.
+ONLY_OPENCL = -DIPT_NO_NATIVE
 # Programs of one file, by the folder of their source.
-ONE_FILE = $(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS) -ldl -lm
+ONE_FILE = $(CC) $(CFLAGS) $(ONLY_OPENCL) -I. -Itests/support -o $@ $< $(LDLIBS) -ldl -lm
 $(B)/stress $(B)/soak $(B)/differential $(B)/imatcopy $(B)/lapack $(B)/columns $(B)/views: \
     $(B)/%: tests/random/%.c examples/05_imatcopy.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(ONE_FILE)
@@ -84,9 +86,10 @@ $(B)/lint_sources: tests/analysis/lint_sources.c $(HEADERS) | $(B)
 
 BENCH_PROGRAMS = $(filter-out mpi,$(basename $(notdir $(wildcard tests/bench/*.c))))
 $(BENCH_PROGRAMS:%=$(B)/%): $(B)/%: tests/bench/%.c $(wildcard tests/bench/*.h) $(TOOL_ARCHIVE) $(HEADERS) | $(B)
-	$(CC) $(CFLAGS) -I. -o $@ $< $(TOOL_ARCHIVE) $(LDLIBS) -ldl -lm
+	$(CC) $(CFLAGS) $(ONLY_OPENCL) -I. -o $@ $< $(TOOL_ARCHIVE) $(LDLIBS) -ldl -lm
 
-TEST_FLAGS = $(LARGE_FILES) -I. -Itests/support
+TEST_INCLUDES = $(LARGE_FILES) -I. -Itests/support
+TEST_FLAGS = $(ONLY_OPENCL) $(TEST_INCLUDES)
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(TEST_FLAGS) -c -o $@ $<
@@ -99,7 +102,7 @@ $(foreach tier,$(B) $(B)/sample,$(patsubst %.c,$(tier)/%.o,$(wildcard tests/tool
 
 $(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -Itests/support -c -o $@ $<
+	$(CC) $(CFLAGS) $(ONLY_OPENCL) -DTEST_SINGLE_FORM -I$(B)/single -Itests/support -c -o $@ $<
 
 $(B)/sample/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/sample/%.o) $(TOOL_ARCHIVE)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
@@ -118,7 +121,7 @@ NATIVE_SOURCES = $(wildcard $(NATIVE_TESTS:%=tests/*/test_%.c)) \
     $(patsubst %,tests/support/%.c,$(filter-out tool fake_cl,$(TEST_SUPPORT)))
 $(B)/native/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(TEST_FLAGS) -DIPT_NO_OPENCL -c -o $@ $<
+	$(CC) $(CFLAGS) $(TEST_INCLUDES) -DIPT_NO_OPENCL -c -o $@ $<
 
 $(B)/native/tests/ipt_tests: $(NATIVE_SOURCES:%.c=$(B)/native/%.o)
 	$(CC) -o $@ $^ -lcmocka -lpthread -lm

@@ -10,6 +10,8 @@ TOLD = $(B)/tests/ipt_tests $(B)/libtold.so
 RUN_TOLD = sh tests/devices/told.sh $(TOLD)
 SKIPPED = sh tests/skipped.sh
 
+# The tool and the examples of the tests work through OpenCL, the native driver has tests of its own.
+test check deep sample-tool tool-tests: export IPT_DEVICE := $(or $(IPT_DEVICE),opencl)
 # The test programs add to it what they skip.
 test check deep: export IPT_TEST_SKIPPED = $(B)/skipped
 

@@ -9,7 +9,7 @@ rm -rf $out
 mkdir -p $out
 for name in "$@"; do
     echo "$name"
-done | xargs -P 2 -I NAME sh -c "${CC:-gcc} -std=c99 -O1 -g --coverage -I. -Itests/support -c -o $out/NAME.o tests/*/NAME.c"
+done | xargs -P 2 -I NAME sh -c "${CC:-gcc} -std=c99 -O1 -g --coverage -DIPT_NO_NATIVE -I. -Itests/support -c -o $out/NAME.o tests/*/NAME.c"
 ${CC:-gcc} --coverage -o $out/ipt_tests $out/*.o $TOOL_ARCHIVE -lcmocka -lOpenCL -lpthread -lm
 
 started=$(date +%s)

@@ -27,7 +27,7 @@ build() {
     mkdir -p $out/$name
     for file in sanitize_main "$@"; do
         echo $file
-    done | xargs -P 2 -I FILE sh -c "$clang $flags $own -c -o $out/$name/FILE.o tests/*/FILE.c" || return 1
+    done | xargs -P 2 -I FILE sh -c "$clang $flags $own -DIPT_NO_NATIVE -c -o $out/$name/FILE.o tests/*/FILE.c" || return 1
     objects=$out/$name/sanitize_main.o
     for file in "$@"; do
         objects="$objects $out/$name/$file.o"

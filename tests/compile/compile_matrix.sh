@@ -76,8 +76,22 @@ for compiler in "gcc -std=c99" "gcc -std=c11" "gcc -std=gnu99" "gcc -std=c99 -O2
         -DCL_TARGET_OPENCL_VERSION=300" ;;
     esac
     have "${compiler%% *}" || continue
-    build="$compiler $flags"
+    build="$compiler $flags -DIPT_NO_NATIVE"
 
+# With the native driver, which takes longer to compile: used, unused and private.
+    job "$compiler" native <<END
+$compiler $flags -c $a -o implementation.o
+nm -g --defined-only implementation.o | sed 's/.* //' | sort > exported
+sed -n 's/^IPT_API\(_INLINE\)* [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\2/p' $root/ipt.h | grep -v ipt_mpi_ | sort -u > declared
+diff declared exported
+$compiler $flags -c $b -o interface.o
+${compiler%% *} implementation.o interface.o -o program $libraries
+./program
+END
+    [ "$part" != full ] || job "$compiler" native static <<END
+$compiler $flags -DIPT_STATIC -DMATRIX_UNUSED -c $a -o program.o
+test "\$(nm -g --defined-only program.o | sed 's/.* //')" = main
+END
 # Two files, one with the implementation. Users may choose the OpenCL version and the include order.
     for option in "" $options "-DCL_TARGET_OPENCL_VERSION=300 -DMATRIX_CL_FIRST"; do
         job "$compiler" two files "$option" <<END
@@ -243,9 +257,12 @@ for compiler in "x86_64-w64-mingw32-gcc -std=c99" "x86_64-w64-mingw32-gcc -std=c
     for option in "" -DIPT_OPENCL_DYNAMIC "-DIPT_STATIC -DMATRIX_ALONE" "-DIPT_STATIC -DMATRIX_UNUSED" \
         -DIPT_NO_DISK_CACHE; do
         job "$compiler" implementation "$option" <<END
-$compiler $flags -I../../include $option -c $a -o implementation.o
+$compiler $flags -DIPT_NO_NATIVE -I../../include $option -c $a -o implementation.o
 END
     done
+    job "$compiler" native <<END
+$compiler $flags -I../../include -c $a -o implementation.o
+END
     job "$compiler" interface <<END
 $compiler $flags -I../../include -c $b -o interface.o
 END

@@ -5,7 +5,7 @@ set -eu
 folder=$1
 mkdir -p "$folder"
 compile() {
-    gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I. -Itests/support "$@" -o "$folder/narrow" tests/compile/narrow.c tests/support/fake_cl.c -lpthread
+    gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -DIPT_NO_NATIVE -I. -Itests/support "$@" -o "$folder/narrow" tests/compile/narrow.c tests/support/fake_cl.c -lpthread
 }
 compile
 "$folder/narrow"

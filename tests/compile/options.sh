@@ -10,7 +10,7 @@ IPT_CACHE_DIR=$PWD/$folder/cache
 export IPT_CACHE_DIR
 
 run() { # OPTIONS, then the program's argument
-    ${CC:-gcc} -std=c99 -Wall -Wextra -Wpedantic -Werror -I. $1 -o "$folder/options" tests/compile/options.c -lOpenCL -lpthread
+    ${CC:-gcc} -std=c99 -Wall -Wextra -Wpedantic -Werror -DIPT_NO_NATIVE -I. $1 -o "$folder/options" tests/compile/options.c -lOpenCL -lpthread
     "$folder/options" ${2-} || { echo "options: failed with ${1:-no option}"; exit 1; }
 }
 

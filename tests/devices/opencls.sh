@@ -90,7 +90,7 @@ int main(void)
     return 0;
 }
 PROBE
-    ${CC:-cc} -std=c99 -O1 -I. -o "$out/probe" "$out/probe.c" -lOpenCL -lpthread || exit 2
+    ${CC:-cc} -std=c99 -O1 -DIPT_NO_NATIVE -I. -o "$out/probe" "$out/probe.c" -lOpenCL -lpthread || exit 2
 }
 
 # fetch NAME: sets library to the implementation's library, and libraries to a folder of its dependencies. Returns 1 and

@@ -48,7 +48,7 @@ for mpi in openmpi mpich; do
     mkdir -p "$folder/$mpi"
     for program in ranks faults simulate; do
         # shellcheck disable=SC2086
-        mpicc.$mpi $flags -Werror -I. -o "$folder/$mpi/$program" tests/mpi/$program.c -lOpenCL -lpthread -ldl
+        mpicc.$mpi $flags -Werror -DIPT_NO_NATIVE -I. -o "$folder/$mpi/$program" tests/mpi/$program.c -lOpenCL -lpthread -ldl
     done
     # shellcheck disable=SC2086
     mpicc.$mpi $flags -Werror -I. -o "$folder/$mpi/13_ranks" examples/13_ranks.c -lOpenCL -lpthread

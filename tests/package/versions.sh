@@ -65,7 +65,7 @@ int main(int count, char **words)
 EOF
 for version in now later; do
     cd "$folder/$version"
-    ${CC:-cc} -O1 -w -shared -fPIC -fvisibility=hidden -o libipt.so ipt.c -lOpenCL -lpthread
+    ${CC:-cc} -O1 -w -DIPT_NO_NATIVE -shared -fPIC -fvisibility=hidden -o libipt.so ipt.c -lOpenCL -lpthread
     ${CC:-cc} -w $([ $version = now ] || echo -DHAS_ADDED) -I. -o user ../user.c -L. -lipt -lOpenCL
 done
 cd "$folder"

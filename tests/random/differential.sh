@@ -30,7 +30,7 @@ if [ -n "${SANITIZE:-}" ]; then
     compiler=${CLANG:-$(command -v clang)} || { echo "no clang is installed" >&2; exit 2; }
 fi
 mkdir -p build
-$compiler $flags -o $program tests/random/differential.c ${LDLIBS:--lOpenCL -lpthread}
+$compiler $flags -DIPT_NO_NATIVE -o $program tests/random/differential.c ${LDLIBS:--lOpenCL -lpthread}
 echo "$cases cases with seed $seed${seconds:+, for $seconds s at most}${SANITIZE:+, under the $SANITIZE sanitizer}"
 jobs=${JOBS:-1} first=${FIRST:-0}
 [ "$jobs" -gt 1 ] || exec $program --cases "$cases" --first "$first" --seed "$seed" ${seconds:+--seconds "$seconds"}

@@ -48,7 +48,7 @@ while read -r line; do
         fi
     done
     (cd $copy && ../../embed kernels gen/kernels.def gen/kernels/native.h $KERNEL_FILES > ipt_kernels.h)
-    ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -w -I$copy -I. -Itests/support -o "$out/$program" "$here/$program.c" ${LDLIBS:--lOpenCL -lpthread}
+    ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -w -DIPT_NO_NATIVE -I$copy -I. -Itests/support -o "$out/$program" "$here/$program.c" ${LDLIBS:--lOpenCL -lpthread}
     log=$out/$(echo "$name" | tr ' ' _).log
     status=0
     # shellcheck disable=SC2086

@@ -154,6 +154,12 @@ static ipt_result ipt__devices_of(ipt__driver_id driver, cl_context context, cl_
     return error ? ipt__fail_opencl("clGetContextInfo", error) : IPT_SUCCESS;
 }
 
+/* Whether a name of a device is a driver's. */
+static int ipt__is_driver_name(const char *name, const char *driver)
+{
+    return name && strlen(name) == strlen(driver) && ipt__contains(driver, name);
+}
+
 static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_context_desc *desc,
                                                cl_device_id *device)
 {
@@ -179,6 +185,8 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
         name = ipt__environment("IPT_DEVICE", room, sizeof room);
         source = "the environment's IPT_DEVICE";
     }
+    if (ipt__is_driver_name(name, "opencl"))
+        name = NULL;
     for (i = 0; i < count; ++i) {
         ipt__questions asked = ipt__questions_to(driver, devices[i]);
         const int fits = !name || !*name || ipt__device_has_name(&asked, name);
@@ -200,12 +208,6 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
 }
 
 #ifdef IPT_NATIVE
-/* Whether a name of a device is the native driver's. */
-static int ipt__is_native_name(const char *name)
-{
-    return name && strlen(name) == 6 && ipt__contains("native", name);
-}
-
 /* Whether the native driver's device does the work where OpenCL has no GPU and no accelerator, or none of that name. */
 static int ipt__native_stands_in(const char *name, ipt_result result, cl_device_id found)
 {
@@ -224,7 +226,8 @@ static int ipt__is_native(const ipt_context_desc *desc, const char *name)
         return 1;
 #endif
     return desc->driver == IPT_DRIVER_NATIVE ||
-           (desc->driver == IPT_DRIVER_AUTO && (desc->device == IPT__NATIVE_DEVICE || ipt__is_native_name(name)));
+           (desc->driver == IPT_DRIVER_AUTO &&
+            (desc->device == IPT__NATIVE_DEVICE || ipt__is_driver_name(name, "native")));
 }
 
 /* Chooses a driver and its device. */
@@ -260,7 +263,8 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     ipt_result result;
     *driver = IPT__DRIVER_OPENCL;
     if (desc->driver == IPT_DRIVER_NATIVE)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE: compile ipt with IPT_NATIVE");
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE, and ipt was compiled without it: "
+                                                "it needs GCC or clang, and no IPT_NO_NATIVE");
     result = ipt__opencl_open();
     return result ? result : ipt__choose_device(*driver, desc, device);
 }

@@ -188,14 +188,24 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
     return result;
 }
 
+/* Whether a program may see a context's handles: none of another driver reaches OpenCL. */
+static int ipt__shows_handles(const ipt_context *context)
+{
+#ifdef IPT_NO_OPENCL
+    return context != NULL;
+#else
+    return context && context->driver == IPT__DRIVER_OPENCL;
+#endif
+}
+
 IPT_API cl_context ipt_context_cl_context(const ipt_context *context)
 {
-    return context ? context->context : NULL;
+    return ipt__shows_handles(context) ? context->context : NULL;
 }
 
 IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context)
 {
-    return context ? context->device : NULL;
+    return ipt__shows_handles(context) ? context->device : NULL;
 }
 
 static void ipt__context_retain(ipt_context *context)

@@ -344,6 +344,8 @@ static cl_int CL_API_CALL ipt__native_clGetEventInfo(cl_event event, cl_event_in
     const ipt__native_event *const asked = (const ipt__native_event *)(void *)event;
     const cl_command_queue queue = (cl_command_queue)(void *)asked->queue;
     cl_int status;
+    if (!ipt__native_owns(event))
+        return CL_INVALID_EVENT;
     ipt__native_lock();
     status = asked->status;
     ipt__native_unlock();

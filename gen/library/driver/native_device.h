@@ -143,7 +143,7 @@ static cl_int CL_API_CALL ipt__native_clReleaseDevice(cl_device_id device)
     return CL_SUCCESS;
 }
 
-/* Passes a result, an object or NULL, with an error that the caller may not ask for. */
+/* Passes a result, an object or NULL, to a caller, and the error if the caller wants it. */
 static void *ipt__native_made(void *made, cl_int failure, cl_int *error)
 {
     if (error)
@@ -169,7 +169,7 @@ static cl_context CL_API_CALL ipt__native_clCreateContext(
     }
 #endif
     if (made) {
-        made->object.references = 1;
+        ipt__native_begin(&made->object);
         made->threads = properties ? (unsigned)properties[1] : ipt__native_threads();
         ipt__pool_use(1);
     }
@@ -210,7 +210,7 @@ static cl_command_queue CL_API_CALL ipt__native_clCreateCommandQueue(cl_context 
     ipt__native_queue *const made = (ipt__native_queue *)calloc(1, sizeof *made);
     (void)device;
     if (made) {
-        made->object.references = 1;
+        ipt__native_begin(&made->object);
         made->context = context;
         made->properties = properties;
     }
@@ -230,6 +230,8 @@ static cl_int CL_API_CALL ipt__native_clGetCommandQueueInfo(cl_command_queue que
 {
     const ipt__native_queue *const asked = (const ipt__native_queue *)(void *)queue;
     const cl_device_id device = IPT__NATIVE_DEVICE;
+    if (!ipt__native_owns(queue))
+        return CL_INVALID_COMMAND_QUEUE;
     return name == CL_QUEUE_CONTEXT  ? ipt__native_answer(&asked->context, sizeof asked->context, capacity, value, size)
            : name == CL_QUEUE_DEVICE ? ipt__native_answer(&device, sizeof device, capacity, value, size)
            : name == CL_QUEUE_PROPERTIES
@@ -248,7 +250,7 @@ static cl_mem CL_API_CALL ipt__native_clCreateBuffer(cl_context context, cl_mem_
         free(made);
         return (cl_mem)ipt__native_made(NULL, CL_MEM_OBJECT_ALLOCATION_FAILURE, error);
     }
-    made->object.references = 1;
+    ipt__native_begin(&made->object);
     made->context = context;
     made->flags = flags;
     made->bytes = bytes;
@@ -275,6 +277,8 @@ static cl_int CL_API_CALL ipt__native_clGetMemObjectInfo(cl_mem memory, cl_mem_i
     const cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
     const cl_mem parent = NULL;
     const size_t offset = 0;
+    if (!ipt__native_owns(memory))
+        return CL_INVALID_MEM_OBJECT;
     switch (name) {
     case CL_MEM_TYPE:
         return ipt__native_answer(&type, sizeof type, capacity, value, size);

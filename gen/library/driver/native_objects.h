@@ -7,17 +7,19 @@ enum {
     IPT__NATIVE_ALONE = 1 << 17,     /* up to so many bytes of memory, a kernel's launch wakes no thread */
     IPT__NATIVE_PIECE = 1 << 20,     /* bytes that a thread copies at a time */
     IPT__NATIVE_FAILED_BEFORE = -14, /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
-    IPT__NATIVE_IS_QUEUED = 3
+    IPT__NATIVE_IS_QUEUED = 3,
+    IPT__NATIVE_MARK = 0x69707401
 };
 
-/* All objects of this driver begin with the number of references to them. `lock` guards all of their fields that
- * change. */
+/* All objects of this driver begin with its mark and the number of references to them. `lock` guards all of their
+ * fields that change. */
 static struct ipt__native {
     ipt__pool_lock lock;
     ipt__pool_condition changed; /* an event has ended */
 } ipt__native_state = {IPT__POOL_LOCK_STATIC, IPT__POOL_CONDITION_STATIC};
 
 typedef struct ipt__native_object {
+    size_t mark; /* IPT__NATIVE_MARK: OpenCL's objects begin with a pointer */
     size_t references;
 } ipt__native_object;
 
@@ -138,6 +140,19 @@ static void ipt__native_lock(void)
 static void ipt__native_unlock(void)
 {
     IPT__POOL_RELEASE(&ipt__native_state.lock);
+}
+
+/* Begins an object with one reference. */
+static void ipt__native_begin(ipt__native_object *object)
+{
+    object->mark = IPT__NATIVE_MARK;
+    object->references = 1;
+}
+
+/* Whether a handle is this driver's. A plan's caller may have mixed up two drivers. */
+static int ipt__native_owns(const void *object)
+{
+    return object && ((const ipt__native_object *)object)->mark == IPT__NATIVE_MARK;
 }
 
 static void ipt__native_retain(void *object)
@@ -322,7 +337,7 @@ static ipt__native_event *ipt__native_event_make(cl_context context, ipt__native
 {
     ipt__native_event *const event = (ipt__native_event *)calloc(1, sizeof *event);
     if (event) {
-        event->object.references = 1;
+        ipt__native_begin(&event->object);
         event->context = context;
         event->queue = queue;
         event->status = IPT__NATIVE_IS_QUEUED;

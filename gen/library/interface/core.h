@@ -65,7 +65,9 @@ typedef struct ipt_context_desc {
     size_t binary_count;
     const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
                             and described, and their sources read, but not executed. NULL: a real context */
-    ipt_driver driver;   /* AUTO, OPENCL or NATIVE; device_name and IPT_DEVICE may say "native", too */
+    ipt_driver
+        driver;     /* AUTO, OPENCL or NATIVE; device_name and IPT_DEVICE may say "opencl" and "native", too. AUTO:
+                       a GPU or accelerator of OpenCL, or the named device; else this CPU, by NATIVE if it is there */
     size_t threads; /* NATIVE: of a launch, the caller's among them. 0: the environment's IPT_THREADS, else one for each
                        processor */
 } ipt_context_desc; /* zero-initialised means defaults */
@@ -89,17 +91,17 @@ IPT_API_INLINE ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_c
 IPT_API const char *ipt_context_error(const ipt_context *context);
 
 /* Return the OpenCL context and device of a context, for creating queues and buffers. They are not retained for the
- * caller: they live as long as the ipt_context, unless the caller retains them. NULL for NULL. */
+ * caller: they live as long as the ipt_context, unless the caller retains them. NULL for NULL. A context of the native
+ * driver has neither: NULL, except with IPT_NO_OPENCL. */
 IPT_API cl_context ipt_context_cl_context(const ipt_context *context);
 IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 
 /* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
 IPT_API void ipt_context_destroy(ipt_context *context);
 
-/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, and then, in
- * programs with IPT_NATIVE, this CPU. Writes at most
- * capacity devices (devices may be NULL if capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT,
- * NO_DEVICE (*count is 0), OPENCL. */
+/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, and then the native
+ * driver's, this CPU. Writes at most capacity devices (devices may be NULL if
+ * capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT, NO_DEVICE (*count is 0), OPENCL. */
 IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
 
 /* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,

@@ -155,9 +155,11 @@
  *   IPT_API                precedes every public function, for example an export attribute
  *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time: the library that the environment's IPT_OPENCL_LIBRARY names, else
  *                          the system's
- *   IPT_NATIVE             adds the native driver: this CPU without OpenCL, its kernels compiled by GCC or clang
- *   IPT_NO_OPENCL          leaves OpenCL out: adds IPT_NATIVE, reads no header of OpenCL, links with -lpthread alone
- *   IPT_KERNELS_FILE       IPT_NATIVE: the name of ipt_kernels.h, or of the single header, if it has another one
+ *   IPT_NO_NATIVE          leaves out the native driver: this CPU without OpenCL, its kernels compiled by GCC or clang
+ *                          with ipt. Other compilers, and programs with their own lock, do not have it
+ *   IPT_NATIVE             adds the native driver to a program with its own lock; its threads are pthread's or Windows'
+ *   IPT_NO_OPENCL          leaves OpenCL out: reads no header of OpenCL, links with -lpthread alone
+ *   IPT_KERNELS_FILE       the name of ipt_kernels.h, or of the single header, if it has another one
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions

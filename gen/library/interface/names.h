@@ -1,5 +1,13 @@
 /* Headers, settings, and the lists of names that plans use. A newcomer skips to >>interface/core. */
 
+/* The native driver needs GCC's or clang's vectors, and threads. Who replaces the lock may have other threads. */
+#if defined(IPT_NO_NATIVE)
+#undef IPT_NATIVE
+#elif (defined(__GNUC__) && !defined(_MSC_VER) && !defined(IPT_LOCK_TYPE)) || defined(IPT_NO_OPENCL)
+#undef IPT_NATIVE
+#define IPT_NATIVE
+#endif
+
 #ifndef IPT_NO_OPENCL
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -101,7 +109,7 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
 #define IPT_DRIVER_LIST(X)                                                                                             \
     X(IPT_DRIVER_AUTO, "auto")     /* a GPU or accelerator through OpenCL, else this CPU, else OpenCL's */             \
     X(IPT_DRIVER_OPENCL, "opencl") /* an OpenCL device */                                                              \
-    X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, in programs with IPT_NATIVE */
+    X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, unless IPT_NO_NATIVE */
 
 typedef enum ipt_driver { IPT_DRIVER_LIST(IPT__ENUMERATOR) IPT__DRIVER_COUNT } ipt_driver;
 

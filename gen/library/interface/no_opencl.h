@@ -1,8 +1,8 @@
 /* The names of OpenCL that ipt uses, for programs without OpenCL: IPT_NO_OPENCL. Handles are opaque. The numbers are
  * those of the Khronos Group's OpenCL 1.2 specification. */
 #ifdef IPT_NO_OPENCL
-#ifndef IPT_NATIVE
-#define IPT_NATIVE
+#ifdef IPT_NO_NATIVE
+#error "IPT_NO_OPENCL and IPT_NO_NATIVE leave no device"
 #endif
 #include <stdint.h>
 #define CL_VERSION_1_2 1

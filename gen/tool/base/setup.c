@@ -6,6 +6,7 @@
 #include "text.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,6 +65,7 @@ int setup_context(const setup *from, const char *about, ipt_context **context)
     desc.device_name = from->device;
     desc.cache_dir = from->cache;
     desc.profile = profile;
+    desc.driver = from->compiles ? IPT_DRIVER_OPENCL : IPT_DRIVER_AUTO;
     desc.logger.log = watch_for_aborts;
     if (code == 0 && ipt_context_create(&desc, context) != IPT_SUCCESS) {
         code = message_fail_ipt(profile != NULL ? from->profile : about);
@@ -77,6 +79,38 @@ int setup_context(const setup *from, const char *about, ipt_context **context)
     }
     free(profile);
     return code;
+}
+
+/* The native driver's device is not OpenCL's: it is the last of the list. */
+cl_device_id setup_device(const ipt_context *context)
+{
+    cl_device_id devices[256], device = ipt_context_cl_device(context);
+    size_t count;
+    if (device == NULL && ipt_device_list(devices, 256, &count) == IPT_SUCCESS && count <= 256) {
+        device = devices[count - 1];
+    }
+    return device;
+}
+
+/* Describes a context's device, in lines: first its name, then what it is. */
+static void describe_device(const ipt_context *context, char *text, size_t capacity)
+{
+    if (ipt_device_describe(setup_device(context), text, capacity) != IPT_SUCCESS) {
+        snprintf(text, capacity, "unknown");
+    }
+}
+
+void setup_device_name(const ipt_context *context, char *name, size_t capacity)
+{
+    describe_device(context, name, capacity);
+    name[strcspn(name, "\n")] = '\0';
+}
+
+bool setup_is_cpu(const ipt_context *context)
+{
+    char text[1024];
+    describe_device(context, text, sizeof text);
+    return strstr(text, "\n  CPU of ") != NULL;
 }
 
 void setup_shape(ipt_plan_desc *desc, const matrix_shape *shape)

@@ -2,6 +2,7 @@
 #include "startup.h"
 #include "bench_result.h"
 #include "gen/tool/base/seconds.h"
+#include "gen/tool/base/setup.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -178,6 +179,7 @@ bool startup_step(const startup_desc *desc, const char *cache_dir, FILE *stream,
     size_t built = 0;
     ipt_context_desc context_desc = {0};
     context_desc.device_name = desc->device;
+    context_desc.driver = IPT_DRIVER_OPENCL;
     context_desc.cache_dir = cache_dir;
     context_desc.logger.log = startup_count;
     context_desc.logger.user = &built;
@@ -191,7 +193,7 @@ bool startup_step(const startup_desc *desc, const char *cache_dir, FILE *stream,
     bool good = startup_measure_plans(desc, context, &built, &values, message);
     if (good) {
         char name[256] = "unknown";
-        clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_NAME, sizeof name, name, NULL);
+        setup_device_name(context, name, sizeof name);
         fputs(STARTUP_MARK, stream);
         for (size_t i = 0; i < STARTUP_QUANTITIES; i++) {
             fprintf(stream, "%.9g ", values.of[i]);

@@ -2,7 +2,8 @@
 
 setup arguments_setup(const arguments *given)
 {
-    const setup taken = {given->device, given->cache, given->wisdom, given->profile};
+    const setup taken = {given->device, given->cache, given->wisdom, given->profile,
+                         given->expression != NULL || given->action_count > 0};
     return taken;
 }
 

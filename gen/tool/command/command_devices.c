@@ -75,7 +75,7 @@ static int show_devices(const devices_task *task)
         putchar('[');
     }
     for (size_t i = 0; i < count; i++) {
-        bool selected = context != NULL && ipt_context_cl_device(context) == devices[i];
+        bool selected = context != NULL && setup_device(context) == devices[i];
         int shown = show_device(task, devices[i], i, selected);
         code = shown != 0 ? shown : code;
     }

@@ -120,6 +120,7 @@ static int show(const arguments *given, bool source)
 {
     plan_task task = {0};
     task.context = arguments_setup(given);
+    task.context.compiles |= source;
     task.name = given->operand;
     task.shape = given->shape;
     task.desc = arguments_describe(given);

@@ -195,6 +195,7 @@ static int run_precompile(const arguments *given)
     if (code != 0) {
         return code;
     }
+    task.context.compiles = true;
     if (task.context.cache == NULL) {
         task.context.cache = "";
     }

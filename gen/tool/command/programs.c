@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "programs.h"
+#include "gen/tool/base/setup.h"
 #include "gen/tool/base/show.h"
 #include "gen/tool/base/text.h"
 
@@ -147,7 +148,7 @@ static void write_heading(FILE *stream, const precompile_task *task, const preco
         write_comment(stream, work->batches.words[i]);
     }
     if (task->target == NULL) {
-        clGetDeviceInfo(ipt_context_cl_device(work->context), CL_DEVICE_NAME, sizeof device, device, NULL);
+        setup_device_name(work->context, device, sizeof device);
     }
     fputs(", for ", stream);
     write_comment(stream, task->target != NULL ? task->target : device);

@@ -19,9 +19,7 @@
  * --matrix-memory. */
 static int make_stored_plan(const file_task *task, ipt_context *context, stored_work *work)
 {
-    cl_device_type type = CL_DEVICE_TYPE_CPU;
-    clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    const size_t spare = SPARE_MEMORY + ((type & CL_DEVICE_TYPE_CPU) != 0 ? 0 : PINNED_MEMORY);
+    const size_t spare = SPARE_MEMORY + (setup_is_cpu(context) ? 0 : PINNED_MEMORY);
     const size_t taken = system_resident_bytes() + spare;
     if (task->matrix_memory == 0 && task->memory <= taken + LEAST_MEMORY) {
         return message_fail("%s: --memory allows %zu bytes, of which OpenCL and the program take %zu: try %zu",
