@@ -27,7 +27,7 @@ deps: ## install the missing packages of make all and make test with apt (root o
 all: $(B)/ipt $(EXAMPLES:%=$(B)/examples/%) single ## build the tool, the examples and the single file
 
 demo: ## transpose a picture and a .npy file, verify both, compare the speed with a copy
-	@sh gen/deps.sh $(DEMO_PACKAGES) --optional $(PICTURE_PACKAGES)
+	@sh gen/deps.sh $(TRY_PACKAGES)
 	@$(SUBMAKE) $(B)/ipt $(B)/examples/make_picture $(B)/examples/04_rgb_planes
 	@PYTHON=$(PYTHON) sh examples/demo.sh
 

@@ -197,19 +197,36 @@
  */
 /* clang-format on */
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>interface/no_opencl                                                                                              */
+/* >>interface/opencl_names                                                                                           */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The names of OpenCL that ipt uses, for programs without OpenCL: IPT_NO_OPENCL. Handles are opaque. The numbers are
- * those of the Khronos Group's OpenCL 1.2 specification. */
-#ifdef IPT_NO_OPENCL
-#ifdef IPT_NO_NATIVE
+/* The names of OpenCL that ipt uses, for programs without OpenCL (IPT_NO_OPENCL), and for those that load it at run
+ * time on systems without its header. Handles are opaque. The numbers are those of the Khronos Group's OpenCL 1.2
+ * specification. */
+#if defined(IPT_NO_OPENCL)
+#define IPT__OWN_NAMES
+#elif defined(IPT_OPENCL_DYNAMIC) && defined(__has_include)
+#if defined(__APPLE__)
+#if !__has_include(<OpenCL/cl.h>)
+#define IPT__OWN_NAMES
+#endif
+#elif !__has_include(<CL/cl.h>)
+#define IPT__OWN_NAMES
+#endif
+#endif
+#ifdef IPT__OWN_NAMES
+#if defined(IPT_NO_OPENCL) && defined(IPT_NO_NATIVE)
 #error "IPT_NO_OPENCL and IPT_NO_NATIVE leave no device"
 #endif
 #include <stdint.h>
 #define CL_VERSION_1_2 1
+#ifdef _WIN32
+#define CL_API_CALL __stdcall
+#define CL_CALLBACK __stdcall
+#else
 #define CL_API_CALL
 #define CL_CALLBACK
+#endif
 typedef uint8_t cl_uchar;
 typedef uint16_t cl_ushort;
 typedef int32_t cl_int;
@@ -316,7 +333,7 @@ typedef struct ipt_cl_event *cl_event;
 #define IPT_NATIVE
 #endif
 
-#ifndef IPT_NO_OPENCL
+#ifndef IPT__OWN_NAMES
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif

@@ -32,6 +32,7 @@ int main(int count, char **arguments)
     ipt_context_desc context_desc = {0};
     context_desc.cache_dir = count > 1 ? arguments[1] : "kernels";
     context_desc.logger.log = hear;
+    context_desc.driver = IPT_DRIVER_OPENCL; /* the native driver compiles nothing */
     ipt_context *context;
     check(ipt_context_create(&context_desc, &context), "ipt_context_create");
 

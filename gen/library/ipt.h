@@ -4,7 +4,7 @@
 #define IPT_H_INCLUDED
 
 #include "interface/manual.h"
-#include "interface/no_opencl.h"
+#include "interface/opencl_names.h"
 #include "interface/names.h"
 #include "interface/core.h"
 #include "interface/host.h"

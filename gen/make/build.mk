@@ -2,8 +2,19 @@
 
 HEADERS = ipt.h ipt_kernels.h
 KERNEL_FILES = $(sort $(wildcard gen/kernels/*.cl gen/kernels/*/*.cl))
-# Examples of ranks need MPI.
-EXAMPLES = $(filter-out %_ranks,$(basename $(notdir $(wildcard examples/*.c))))
+# Without OpenCL's header or library, the tool and the examples have the native driver alone.
+HAS_OPENCL := $(shell printf '\043include <CL/cl.h>\nint main(void) { return clFinish(0); }\n' | \
+    $(CC) -w -DCL_TARGET_OPENCL_VERSION=120 -x c - -x none -lOpenCL -o /dev/null 2> /dev/null && echo yes)
+ifeq ($(HAS_OPENCL)$(filter-out -lOpenCL -lpthread,$(LDLIBS)),)
+DRIVERS = -DIPT_NO_OPENCL
+LINKS = -lpthread
+else
+DRIVERS =
+LINKS = $(LDLIBS)
+endif
+# Examples of ranks need MPI, others OpenCL.
+EXAMPLES = $(filter-out %_ranks $(if $(DRIVERS),$(NEED_OPENCL)),$(basename $(notdir $(wildcard examples/*.c))))
+NEED_OPENCL = $(basename $(notdir $(shell grep -l IPT_DRIVER_OPENCL examples/*.c)))
 # Files above 2 GiB and inodes of 64 bits for the tool and the tests on hosts of 32 bits.
 LARGE_FILES = -D_FILE_OFFSET_BITS=64
 TOOL_HEADERS = $(wildcard gen/tool/*/*.h)
@@ -32,9 +43,16 @@ $(B)/single/ipt.h: $(HEADERS) $(B)/embed
 	$(B)/embed single $(HEADERS) > $@.new
 	mv $@.new $@
 
-$(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS)
+# What has DRIVERS is compiled anew when OpenCL is installed or removed.
+OPENCL = $(B)/$(if $(DRIVERS),without,with)_opencl
+$(OPENCL):
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LARGE_FILES) -I. -c -o $@ $<
+	@rm -f $(B)/with_opencl $(B)/without_opencl
+	@touch $@
+
+$(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS) $(OPENCL)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(DRIVERS) $(LARGE_FILES) -I. -c -o $@ $<
 
 # Compiled anew when libstb-dev is installed or removed.
 STB = $(B)/tool/$(if $(wildcard /usr/include/stb/stb_image.h),with,without)_stb
@@ -49,7 +67,7 @@ $(TOOL_ARCHIVE): $(filter-out %/main.o %/library.o,$(TOOL_OBJECTS))
 	$(AR) rc $@ $^
 
 $(B)/ipt: $(TOOL_OBJECTS)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
+	$(CC) $(CFLAGS) -o $@ $^ $(LINKS) -ldl
 
 # The tool with matrices over MPI ranks: the same files, compiled by MPICC.
 MPICC = mpicc
@@ -63,9 +81,9 @@ $(B)/mpi/ipt: $(TOOL_OBJECTS:$(B)/%=$(B)/mpi/%)
 .PHONY: mpi
 mpi: $(B)/mpi/ipt ## build the tool with MPI, for `mpirun -n 4 build/mpi/ipt transpose --mpi FILE`; MPICC=mpicc
 
-$(B)/examples/%: examples/%.c $(HEADERS)
+$(B)/examples/%: examples/%.c $(HEADERS) $(OPENCL)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
+	$(CC) $(CFLAGS) $(DRIVERS) -I. -o $@ $< $(LINKS) -lm
 
 # For programs that call OpenCL themselves.
 ONLY_OPENCL = -DIPT_NO_NATIVE

@@ -19,9 +19,22 @@ test check deep: export IPT_TEST_SKIPPED = $(B)/skipped
 test: deps ## a sample of every subject: 62 to 97 s of processor time, after the packages are installed
 	@$(SKIPPED) begin
 	@$(SUBMAKE) check-gen check-words $(B)/ipt
+	@$(SUBMAKE) sample-of-drivers
+	@$(SKIPPED) passed "make test"
+
+# Without OpenCL's header or library, or without any device, the native driver is all that can be tested.
+OPENCL_IS_MISSING = $(shell IPT_DEVICE=opencl $(B)/ipt devices 2>&1 | grep -e IPT_NO_OPENCL -e "no OpenCL platform")
+.PHONY: sample-of-drivers sample native-alone
+sample-of-drivers: $(B)/ipt
+	@$(SUBMAKE) $(if $(OPENCL_IS_MISSING),native-alone,sample)
+
+sample:
 	@sh tests/devices/usable.sh $(B)/ipt
 	@$(TWO) check-sample sample-library sample-tool sample-told check-compile-sample
-	@$(SKIPPED) passed "make test"
+
+native-alone:
+	@$(SKIPPED) note "all tests of OpenCL" "there is no OpenCL: see DEMO_PACKAGES"
+	@$(TWO) native native-tests
 
 ifdef ONLY
 check deep:

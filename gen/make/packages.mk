@@ -12,9 +12,12 @@ MINGW_PACKAGES = gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64
 WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd \
     --optional $(PICTURE_PACKAGES)
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
-# One list for each tier of tests: gcc and PoCL for make test, other compilers, MPI and LLVM for make check.
-TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++
-CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread liblapacke $(OFFLINE_PACKAGES) $(MINGW_PACKAGES) \
+# What the demonstration needs, and what it does more with, if it is there.
+TRY_PACKAGES = gcc libc6-dev --optional python3 python3-numpy $(PICTURE_PACKAGES)
+# One list for each tier of tests: gcc and, for OpenCL, PoCL for make test; compilers, MPI and LLVM for make check.
+TEST_PACKAGES = gcc libc6-dev libcmocka-dev --optional $(DEMO_PACKAGES) $(PICTURE_PACKAGES) g++
+CHECK_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++ python3-pil libopenblas0-pthread \
+    liblapacke $(OFFLINE_PACKAGES) $(MINGW_PACKAGES) \
     gcc-multilib oclgrind python3-venv cmake pkg-config help2man build-essential debhelper dpkg-dev python3-dev \
     $(MPI_PACKAGES) gnuplot-nox
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck \

@@ -57,6 +57,7 @@ ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **contex
 const char *ipt_context_error(const ipt_context *context);
 cl_context ipt_context_cl_context(const ipt_context *context);
 cl_device_id ipt_context_cl_device(const ipt_context *context);
+ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
 ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
 ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
 ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
@@ -139,7 +140,7 @@ builder.set_source(
     "ipt._ipt",
     """
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* a machine without OpenCL can import the package */
+#define IPT_OPENCL_DYNAMIC /* works without OpenCL, and needs none of its files to be compiled */
 #include "ipt.h"
 #include "dlpack.h"
 #include "process.h"

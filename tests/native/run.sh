@@ -14,8 +14,8 @@ mkdir -p "$out"
 
 case $mode in
 quick)
-    $compiler -std=c99 -O2 $strict -o "$out/tests" $test
-    "$out/tests" "$cases" "$seed"
+    $compiler -std=c99 -O2 $strict -o "$out/driver" $test
+    "$out/driver" "$cases" "$seed"
     cat > "$out/program.c" << 'EOF'
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -51,6 +51,18 @@ build/single $out/program.c clang -std=c11 -O0
 build/single $out/program.cpp clang++ -std=c++17 -O1
 build/single $out/program.c $compiler -std=c99 -O0 -m32
 EOF
+    # OpenCL at run time, with ipt's own declarations, as without OpenCL's header.
+    for build in "$compiler -std=c99 -O0" "${CXX:-g++} -x c++ -std=c++11 -O0"; do
+        command -v "${build%% *}" > "$out/where" || continue
+        $build $strict -DIPT_OPENCL_DYNAMIC -DIPT__OWN_NAMES -I. "$out/program.c" -o "$out/program" -ldl -lpthread
+        IPT_OPENCL_LIBRARY=/nowhere "$out/program"
+        IPT_DEVICE=opencl IPT_CACHE_DIR=none "$out/program" > "$out/said" 2>&1 || {
+            grep -q -e "no OpenCL platform" -e "cannot be loaded" -e "no OpenCL library" "$out/said" ||
+                { cat "$out/said"; exit 1; }
+            sh tests/skipped.sh note "OpenCL by ipt's own declarations" "no OpenCL device"
+        }
+        builds=$((builds + 1))
+    done
     echo "native: $builds builds passed without OpenCL"
     ;;
 sanitize)

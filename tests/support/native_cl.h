@@ -1,13 +1,9 @@
-/* OpenCL for tests of programs without OpenCL (IPT_NO_OPENCL): the native driver's operations under OpenCL's names, and
- * numbers of the OpenCL 1.2 specification that only tests use. */
+/* OpenCL for tests of programs without OpenCL (IPT_NO_OPENCL): also the names and numbers of the OpenCL 1.2
+ * specification that only tests use. */
 #ifndef NATIVE_CL_H_INCLUDED
 #define NATIVE_CL_H_INCLUDED
 
-#ifndef IPT_ENTRY_POINT_LIST
-#include "gen/library/driver/operations.h"
-#endif
-#define NATIVE_CL_DECLARE(result, name, parameters) extern result(*const name) parameters;
-IPT_ENTRY_POINT_LIST(NATIVE_CL_DECLARE)
+#include "gen/tool/base/native_cl.h"
 
 typedef cl_ulong cl_device_fp_config;
 typedef intptr_t cl_device_partition_property;
@@ -31,7 +27,6 @@ cl_int clCreateSubDevices(cl_device_id device, const cl_device_partition_propert
 #define CL_DEVICE_SINGLE_FP_CONFIG 0x101B
 #define CL_DEVICE_DOUBLE_FP_CONFIG 0x1032
 #define CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE 0x101D
-#define CL_DEVICE_GLOBAL_MEM_CACHE_SIZE 0x101E
 #define CL_DEVICE_QUEUE_PROPERTIES 0x102A
 #define CL_CONTEXT_NUM_DEVICES 0x1083
 #define CL_PROFILING_COMMAND_QUEUED 0x1280

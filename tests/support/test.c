@@ -13,8 +13,8 @@
 #include "whole.h"
 
 #ifdef IPT_NO_OPENCL
-#define TEST_DEFINE_OPERATION(result, name, parameters) result(*const name) parameters = ipt__native_##name;
-IPT_ENTRY_POINT_LIST(TEST_DEFINE_OPERATION)
+#define NATIVE_CL_DEFINE(result, name, parameters) result(*const name) parameters = ipt__native_##name;
+IPT_ENTRY_POINT_LIST(NATIVE_CL_DEFINE)
 
 cl_int clRetainCommandQueue(cl_command_queue queue)
 {

@@ -8,7 +8,7 @@
 #define IPT_NATIVE
 #endif
 
-#ifndef IPT_NO_OPENCL
+#ifndef IPT__OWN_NAMES
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif

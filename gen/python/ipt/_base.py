@@ -125,7 +125,8 @@ _used = False
 
 
 def enter() -> None:
-    """Precedes each use of OpenCL. Its threads and locks do not survive a fork: a child would wait for ever."""
+    """Precedes each use of OpenCL. Its threads and locks do not survive a fork: a child would wait for ever. The native
+    driver starts its threads anew, so its contexts work in a child."""
     global _used
     if lib.ipt_py_forked:
         raise RuntimeError("this process was forked from one that had used ipt, and OpenCL does not work in such a child: "
@@ -145,11 +146,13 @@ if hasattr(os, "register_at_fork"):
 class Context:
     """A device with its compiled programs. Threads may share it. A child by fork may not use it: see README.md.
 
-    device: a part of the device's or platform's name; by default the environment's IPT_DEVICE, else a GPU, else any.
+    device: a part of the device's or platform's name, "opencl" or "native"; by default the environment's IPT_DEVICE,
+    else a GPU of OpenCL, else this CPU by the native driver, which needs no OpenCL.
     cache: the folder of compiled programs, "" for none. cl_context, cl_device: pyopencl objects to work with.
     """
 
     _context: Any = None
+    _native = False
 
     def __init__(self, device: Optional[str] = None, *, cache: Any = None, cl_context: Any = None,
                  cl_device: Any = None) -> None:
@@ -163,13 +166,16 @@ class Context:
         if cl_device is not None:
             desc.device = handle(cl_device, "Device", "cl_device")
         made = ffi.new("ipt_context **")
-        enter()
+        if device is None or device.lower() != "native":
+            enter()
         check(lib.ipt_context_create(desc, made))
         # Released with the last reference, also of a call that another thread is in.
         self._context = ffi.gc(made[0], lib.ipt_py_context_end)
+        self._native = lib.ipt_context_cl_context(made[0]) == ffi.NULL
 
     def _open(self) -> Any:
-        enter()
+        if not self._native:
+            enter()
         if self._context is None:
             raise ValueError("the context is closed: create another one")
         return self._context
@@ -178,8 +184,14 @@ class Context:
     def device(self) -> str:
         """Lines of text: the device's name, platform, version and memory."""
         description = ffi.new("char[]", 4096)
-        context = self._open()
-        check(lib.ipt_device_describe(lib.ipt_context_cl_device(context), description, 4096))
+        device = lib.ipt_context_cl_device(self._open())
+        if self._native:  # the last of the list
+            count = ffi.new("size_t *")
+            check(lib.ipt_device_list(ffi.NULL, 0, count))
+            devices = ffi.new("cl_device_id[]", count[0])
+            check(lib.ipt_device_list(devices, count[0], count))
+            device = devices[len(devices) - 1]
+        check(lib.ipt_device_describe(device, description, 4096))
         return text_of(description)
 
     def wisdom(self) -> str:
@@ -217,14 +229,17 @@ _contexts_lock = threading.Lock()
 _contexts: "OrderedDict[Any, Context]" = OrderedDict()
 
 
-def context_for(cl_context: Any = None, cl_device: Any = None) -> Context:
-    """The context of calls that name none: that of the pyopencl objects, or the default one. The last 4 are kept."""
-    enter()
-    key = None if cl_context is None else (cl_context.int_ptr, cl_device.int_ptr)
+def context_for(cl_context: Any = None, cl_device: Any = None, compiles: bool = False) -> Context:
+    """The context of calls that name none: that of the pyopencl objects, of which the last 4 are kept, or the default
+    one. compiles: the call needs OpenCL, which the native driver does not replace."""
+    key: Any = None if cl_context is None else (cl_context.int_ptr, cl_device.int_ptr)
+    device = None
+    if compiles and key is None and not os.environ.get("IPT_DEVICE"):
+        key = device = "opencl"
     with _contexts_lock:
-        context = _contexts.pop(key, None) or Context(cl_context=cl_context, cl_device=cl_device)
+        context = _contexts.pop(key, None) or Context(device, cl_context=cl_context, cl_device=cl_device)
         _contexts[key] = context
-        for other in [other for other in _contexts if other is not None][:-4]:
+        for other in [other for other in _contexts if isinstance(other, tuple)][:-4]:
             del _contexts[other]
     return context
 

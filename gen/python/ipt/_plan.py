@@ -73,6 +73,8 @@ class Plan:
     before, and row_pitch_out after.
     """
 
+    compiles = False  # unless it has an expression
+    context: Any = None
     _plan: Any = None
 
     def __init__(self, shape: Sequence[int], itemsize: int, axes: Optional[Sequence[int]] = None, *,
@@ -99,7 +101,7 @@ class Plan:
             self._fill_array(desc, checked_axes(axes, len(self.shape)), bool(_PLACE.search(expression or "")))
         else:
             self._fill_matrix(desc, axes, checked_move("transpose" if move is None else move))
-        self.context = context if context is not None else context_for()
+        self.context = context if context is not None else context_for(compiles=expression is not None)
         made = ffi.new("ipt_plan **")
         check(lib.ipt_plan_create(self.context._open(), desc, made))
         # Released with the last reference, also of a call that another thread is in.
@@ -137,7 +139,8 @@ class Plan:
             raise ValueError(f"shape is {self.shape}: the arrays have more than {LARGEST} bytes")
 
     def _open(self) -> Any:
-        enter()
+        if self.context is None or not self.context._native:
+            enter()
         if self._plan is None:
             raise ValueError("the plan is closed: create another one")
         return self._plan
@@ -255,7 +258,7 @@ _kept_lock = threading.Lock()
 def kept(kind: Any, context: Optional[Context], *arguments: Any, **options: Any) -> Any:
     """kind(*arguments, context=context, **options) of an earlier call, or a new one. The last 64 are kept."""
     if context is None:
-        context = context_for()
+        context = context_for(compiles=kind.compiles or options.get("expression") is not None)
     context._open()
     key = (kind, context, arguments, tuple(sorted(options.items())))
     with _kept_lock:

@@ -3,6 +3,7 @@
 #define IPT_TOOL_BENCH_DEVICE_H_INCLUDED
 
 #include "bench_result.h"
+#include "gen/tool/base/native_cl.h"
 #include "ipt.h"
 
 #include <stdbool.h>

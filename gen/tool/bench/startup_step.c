@@ -1,6 +1,7 @@
 /* The measured process, which startup_measure starts. */
 #include "startup.h"
 #include "bench_result.h"
+#include "gen/tool/base/native_cl.h"
 #include "gen/tool/base/seconds.h"
 #include "gen/tool/base/setup.h"
 

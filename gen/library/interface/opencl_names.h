@@ -1,13 +1,30 @@
-/* The names of OpenCL that ipt uses, for programs without OpenCL: IPT_NO_OPENCL. Handles are opaque. The numbers are
- * those of the Khronos Group's OpenCL 1.2 specification. */
-#ifdef IPT_NO_OPENCL
-#ifdef IPT_NO_NATIVE
+/* The names of OpenCL that ipt uses, for programs without OpenCL (IPT_NO_OPENCL), and for those that load it at run
+ * time on systems without its header. Handles are opaque. The numbers are those of the Khronos Group's OpenCL 1.2
+ * specification. */
+#if defined(IPT_NO_OPENCL)
+#define IPT__OWN_NAMES
+#elif defined(IPT_OPENCL_DYNAMIC) && defined(__has_include)
+#if defined(__APPLE__)
+#if !__has_include(<OpenCL/cl.h>)
+#define IPT__OWN_NAMES
+#endif
+#elif !__has_include(<CL/cl.h>)
+#define IPT__OWN_NAMES
+#endif
+#endif
+#ifdef IPT__OWN_NAMES
+#if defined(IPT_NO_OPENCL) && defined(IPT_NO_NATIVE)
 #error "IPT_NO_OPENCL and IPT_NO_NATIVE leave no device"
 #endif
 #include <stdint.h>
 #define CL_VERSION_1_2 1
+#ifdef _WIN32
+#define CL_API_CALL __stdcall
+#define CL_CALLBACK __stdcall
+#else
 #define CL_API_CALL
 #define CL_CALLBACK
+#endif
 typedef uint8_t cl_uchar;
 typedef uint16_t cl_ushort;
 typedef int32_t cl_int;
