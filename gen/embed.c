@@ -30,7 +30,7 @@ enum {
     PARAMETERS = 6,
     NESTED = 20, /* #if */
     PARTS = 140,
-    WORDS = 500
+    WORDS = 1500
 };
 
 /* Ends the line at which the native driver's section of ipt_kernels.h begins. */
@@ -728,11 +728,28 @@ static void add_word(word_list *list, const char *word, size_t length)
     sprintf(list->words[list->count++], "%.*s", (int)length, word);
 }
 
-/* Adds the names of functions and types in a line of C, and the macro that it defines. */
-static void take_words(const char *line, word_list *names, word_list *macros)
+/* Whether a word of a kernel's text is C's or the compiler's, and never a macro of the program. */
+static int is_reserved(const char *word, size_t length)
+{
+    static const char *const reserved[] = {"break",   "case",     "char",   "const",    "continue", "default", "define",
+                                           "defined", "do",       "elif",   "else",     "endif",    "error",   "for",
+                                           "if",      "ifdef",    "ifndef", "include",  "inline",   "int",     "return",
+                                           "short",   "sizeof",   "static", "struct",   "switch",   "typedef", "undef",
+                                           "union",   "unsigned", "void",   "volatile", "while"};
+    size_t i;
+    for (i = 0; i < sizeof reserved / sizeof *reserved; ++i)
+        if (strlen(reserved[i]) == length && !strncmp(reserved[i], word, length))
+            return 1;
+    return *word == '_' || (*word >= '0' && *word <= '9') || !strncmp(word, "ipt_", 4) || !strncmp(word, "IPT_", 4);
+}
+
+/* Adds the names of functions and types in a line of C, the macro that it defines, and other words. */
+static void take_words(const char *line, word_list *names, word_list *macros, word_list *others)
 {
     const char *at = line;
     size_t length;
+    if (!strncmp(line, "#error ", 7))
+        return;
     if (!strncmp(line, "#define ", 8)) {
         for (length = 0; is_word(line[8 + length]); ++length)
             ;
@@ -743,12 +760,14 @@ static void take_words(const char *line, word_list *names, word_list *macros)
             ;
         if (length > 4 && !strncmp(at, "ipt_", 4) && at[4] != '_')
             add_word(names, at, length);
+        else if (length && !is_reserved(at, length))
+            add_word(others, at, length);
     }
 }
 
 /* Reads a file's lines without comments, empty lines and lines that include, and shows them to take_words, or writes
  * them if `names` is NULL. */
-static void native_lines(const char *path, word_list *names, word_list *macros)
+static void native_lines(const char *path, word_list *names, word_list *macros, word_list *others)
 {
     char line[LINE_BYTES];
     int in_comment = 0;
@@ -758,7 +777,7 @@ static void native_lines(const char *path, word_list *names, word_list *macros)
         if (*line == '\n' || !strncmp(line, "#include", 8))
             continue;
         if (names)
-            take_words(line, names, macros);
+            take_words(line, names, macros, others);
         else if (!strncmp(line, "#pragma unroll", 14)) /* compilers of C have other names for it */
             puts("IPT_UNROLL");
         else
@@ -801,7 +820,7 @@ static void native_text(const kernel_file *file, const kernel_file *files, int c
         if (native_has(&natives[i], file, files, count))
             printf("%sIPT__NATIVE_KERNEL == IPT__NATIVE_%s", before++ ? " || " : "", natives[i].name);
     putchar('\n');
-    native_lines(file->path, NULL, NULL);
+    native_lines(file->path, NULL, NULL, NULL);
     puts("#endif");
 }
 
@@ -822,10 +841,25 @@ static const char *option_of(const char *name, const kernel_file *files, int cou
     return i < count ? option_of_path(files[i].path) : NULL;
 }
 
-/* Writes the inclusions of all programs for one unit. */
+/* The words of the section: names of functions and types, macros, others. */
+static word_list native_names, native_macros, native_others;
+
+static void native_take_words(const char *prelude, const kernel_file *files, int count)
+{
+    int i;
+    native_lines(prelude, &native_names, &native_macros, &native_others);
+    for (i = 0; i < count; ++i)
+        if (native_uses(&files[i], files, count))
+            native_lines(files[i].path, &native_names, &native_macros, &native_others);
+}
+
+/* Writes the inclusions of all programs for one unit. Macros of the program that includes ipt.h replace nothing in
+ * them. */
 static void native_programs(const kernel_file *files, int count)
 {
     int i, kind;
+    for (i = 0; i < native_others.count; ++i)
+        printf("#pragma push_macro(\"%s\")\n#undef %s\n", native_others.words[i], native_others.words[i]);
     for (i = 0; i < native_count; ++i) {
         const char *const option = option_of(natives[i].name, files, count);
         printf(natives[i].vectors ? "" : "#if !IPT__NATIVE\n");
@@ -837,6 +871,8 @@ static void native_programs(const kernel_file *files, int count)
                    natives[i].name, kind);
         printf("%s%s", option ? "#endif\n" : "", natives[i].vectors ? "" : "#endif\n");
     }
+    for (i = 0; i < native_others.count; ++i)
+        printf("#pragma pop_macro(\"%s\")\n", native_others.words[i]);
 }
 
 /* Whether a macro's name may be the program's own, which includes ipt.h. */
@@ -848,22 +884,18 @@ static int is_foreign(const char *name)
 /* Writes a program: macros, names of its own for functions and types, the kernel's text, a function that calls it. */
 static void native_program(const char *prelude, const kernel_file *files, int count)
 {
-    static word_list names, macros;
+    const word_list *const names = &native_names, *const macros = &native_macros;
     int i, list;
-    native_lines(prelude, &names, &macros);
-    for (i = 0; i < count; ++i)
-        if (native_uses(&files[i], files, count))
-            native_lines(files[i].path, &names, &macros);
-    for (i = 0; i < macros.count; ++i)
-        if (is_foreign(macros.words[i]))
-            printf("#pragma push_macro(\"%s\")\n#undef %s\n", macros.words[i], macros.words[i]);
-    for (i = 0; i < names.count; ++i)
-        printf("#define %s IPT__NATIVE_OWN(%s)\n", names.words[i], names.words[i]);
+    for (i = 0; i < macros->count; ++i)
+        if (is_foreign(macros->words[i]))
+            printf("#pragma push_macro(\"%s\")\n#undef %s\n", macros->words[i], macros->words[i]);
+    for (i = 0; i < names->count; ++i)
+        printf("#define %s IPT__NATIVE_OWN(%s)\n", names->words[i], names->words[i]);
     for (i = 0; i < native_count; ++i)
         printf("#%s IPT__NATIVE_KERNEL == IPT__NATIVE_%s\n#define IPT_ARGUMENT_LIST(X, D) IPT_%s_ARGUMENTS(X, D)\n",
                i ? "elif" : "if", natives[i].name, natives[i].name);
     puts("#endif");
-    native_lines(prelude, NULL, NULL);
+    native_lines(prelude, NULL, NULL, NULL);
     for (list = 0; list < 2 * row_count; ++list) /* parts in their sequence, then kernels */
         for (i = 0; i < count; ++i)
             if ((list >= row_count) == (rows[list % row_count].list != 0) &&
@@ -874,11 +906,11 @@ static void native_program(const char *prelude, const kernel_file *files, int co
                natives[i].name, row_of(natives[i].name)->memories, row_of(natives[i].name)->local, natives[i].name,
                natives[i].second);
     puts("#endif\n#undef IPT_ARGUMENT_LIST");
-    for (i = 0; i < names.count; ++i)
-        printf("#undef %s\n", names.words[i]);
-    for (i = 0; i < macros.count; ++i)
-        printf(is_foreign(macros.words[i]) ? "#undef %s\n#pragma pop_macro(\"%s\")\n" : "#undef %s\n", macros.words[i],
-               macros.words[i]);
+    for (i = 0; i < names->count; ++i)
+        printf("#undef %s\n", names->words[i]);
+    for (i = 0; i < macros->count; ++i)
+        printf(is_foreign(macros->words[i]) ? "#undef %s\n#pragma pop_macro(\"%s\")\n" : "#undef %s\n",
+               macros->words[i], macros->words[i]);
 }
 
 /* Writes the section. */
@@ -902,6 +934,7 @@ static void embed_native(const char *prelude, const kernel_file *files, int coun
     putchar('\n');
     for (i = 0; i < native_count; ++i)
         printf("#define IPT__NATIVE_%s %d\n", natives[i].name, i + 1);
+    native_take_words(prelude, files, count);
     puts("#elif !defined(IPT__NATIVE_KERNEL) " NATIVE_MARK);
     native_programs(files, count);
     puts("#else");

@@ -109,7 +109,7 @@ options_of()
     none) ;;
     all*)
         without=$(echo "$1" | sed -n 's/.* but `\([A-Z_]*\)`.*/\1/p')
-        sed -n 's/^| `\(IPT_NO_[A-Z_]*\)` | .* | .* |$/\1/p' $options | grep '[A-Z]' | grep -vx "${without:-nothing}" | sort -u
+        sed -n '/^| options /q; s/^| `\(IPT_NO_[A-Z_]*\)` | .* | .* |$/\1/p' $options | grep '[A-Z]' | grep -vx "${without:-nothing}" | sort -u
         echo "$1" | sed -n 's/.* and `\([A-Z_]*\)`.*/\1/p'
         ;;
     *) echo "$1" | tr -d '`' ;;

@@ -70,6 +70,9 @@
 #else
 #define IPT_ROW_BYTES 16
 #endif
+#if IPT_UNIT_BYTES == 1 && (defined(__x86_64__) || defined(__i386__)) && !IPT__NATIVE && !defined(__SSSE3__)
+#define IPT_NO_THREES /* without shuffles of bytes these vectors are slower than single units */
+#endif
 #if IPT_UNIT_BYTES == 2
 #define IPT_ROW_16 ipt__native_ushort8
 #elif IPT_UNIT_BYTES == 8

@@ -14,7 +14,7 @@ LINKS = $(LDLIBS)
 endif
 # Examples of ranks need MPI, others OpenCL.
 EXAMPLES = $(filter-out %_ranks $(if $(DRIVERS),$(NEED_OPENCL)),$(basename $(notdir $(wildcard examples/*.c))))
-NEED_OPENCL = $(basename $(notdir $(shell grep -l IPT_DRIVER_OPENCL examples/*.c)))
+NEED_OPENCL = $(basename $(notdir $(shell grep -ls IPT_DRIVER_OPENCL examples/*.c)))
 # Files above 2 GiB and inodes of 64 bits for the tool and the tests on hosts of 32 bits.
 LARGE_FILES = -D_FILE_OFFSET_BITS=64
 TOOL_HEADERS = $(wildcard gen/tool/*/*.h)
@@ -44,10 +44,10 @@ $(B)/single/ipt.h: $(HEADERS) $(B)/embed
 	mv $@.new $@
 
 # What has DRIVERS is compiled anew when OpenCL is installed or removed.
-OPENCL = $(B)/$(if $(DRIVERS),without,with)_opencl
+OPENCL = $(B)/tool/$(if $(DRIVERS),without,with)_opencl
 $(OPENCL):
 	@mkdir -p $(@D)
-	@rm -f $(B)/with_opencl $(B)/without_opencl
+	@rm -f $(B)/tool/with_opencl $(B)/tool/without_opencl
 	@touch $@
 
 $(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS) $(OPENCL)
@@ -67,7 +67,7 @@ $(TOOL_ARCHIVE): $(filter-out %/main.o %/library.o,$(TOOL_OBJECTS))
 	$(AR) rc $@ $^
 
 $(B)/ipt: $(TOOL_OBJECTS)
-	$(CC) $(CFLAGS) -o $@ $^ $(LINKS) -ldl
+	$(CC) $(CFLAGS) -o $@ $^ $(LINKS) -ldl -lm
 
 # The tool with matrices over MPI ranks: the same files, compiled by MPICC.
 MPICC = mpicc
@@ -142,7 +142,7 @@ $(B)/native/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS)
 	$(CC) $(CFLAGS) $(TEST_INCLUDES) -DIPT_NO_OPENCL -c -o $@ $<
 
 $(B)/native/tests/ipt_tests: $(NATIVE_SOURCES:%.c=$(B)/native/%.o)
-	$(CC) -o $@ $^ -lcmocka -lpthread -lm
+	$(CC) -o $@ $^ -lcmocka $(filter-out -lOpenCL,$(LDLIBS)) -lm
 
 $(B)/libtold.so: tests/support/told.c | $(B)
 	$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl -lpthread

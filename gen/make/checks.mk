@@ -11,7 +11,9 @@ RUN_TOLD = sh tests/devices/told.sh $(TOLD)
 SKIPPED = sh tests/skipped.sh
 
 # The tool and the examples of the tests work through OpenCL, the native driver has tests of its own.
-test check deep sample-tool tool-tests: export IPT_DEVICE := $(or $(IPT_DEVICE),opencl)
+test check deep sample-tool tool-tests windows windows-quick foreign foreign-quick opencls check-python \
+    check-mpi-tool: \
+        export IPT_DEVICE := $(or $(IPT_DEVICE),opencl)
 # The test programs add to it what they skip.
 test check deep: export IPT_TEST_SKIPPED = $(B)/skipped
 

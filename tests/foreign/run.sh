@@ -17,7 +17,8 @@ failed=0 quick=0
 [ "${1:-}" != quick ] || { quick=1; shift; }
 [ $# -gt 0 ] || set -- i386 s390x arm64
 mkdir -p "$base/exchange" || exit 2
-unset IPT_TOOL IPT_DEVICE LD_PRELOAD
+unset IPT_TOOL LD_PRELOAD
+export IPT_DEVICE=opencl
 
 # note REASON: the processor is skipped.
 note() {
@@ -104,7 +105,7 @@ examples() {
 make_programs() {
     target=$triple archiver=$triple-ar links="-lOpenCL -lpthread"
     [ -n "$emulator" ] || { target=i686-linux-gnu archiver=ar links="$links -Wl,--dynamic-linker=$root/lib/ld-linux.so.2"; }
-    programs="$build/tests/ipt_tests $build/ipt"
+    programs="$build/tests/ipt_tests $build/native/tests/ipt_tests $build/ipt"
     [ -z "$device" ] || programs="$programs $(for source in $(examples); do echo "$build/$(basename "${source%.c}" | sed 's,^,examples/,')"; done)"
     # shellcheck disable=SC2086
     ${MAKE:-make} --no-print-directory -j"$jobs" B="$build" CC="clang --target=$target --sysroot=$root" AR=$archiver \
@@ -236,6 +237,8 @@ try() {
         done
         step examples timeout "$seconds" sh tests/examples.sh "$folder/examples"
     fi
+    [ $quick -eq 1 ] || step native timeout "$seconds" "$folder/run" "$build/native/tests/ipt_tests" 'host_one_line' 'moves_flips' \
+        'moves_squares' 'shapes_small' 'axes_many' 'axes_doubles' 'views_random' 'thin_limits' 'cut_memory'
     [ "$name" != s390x ] || step corpora corpus
     echo "  $(($(date +%s) - begun)) s"
 }

@@ -310,6 +310,11 @@ static void test_raw(void **state)
     content now = read_content(path);
     expect_transposed(before, now, 0, BATCH, ROWS, COLS);
     free(now.bytes);
+    run_tool(0, "transpose", "--device", "native", "--raw", "23x40:4", "--", path); /* and back */
+    now = read_content(path);
+    assert_int_equal(now.size, sizeof bytes);
+    assert_memory_equal(now.bytes, bytes, sizeof bytes);
+    free(now.bytes);
 }
 
 /* Runs "transpose path", which must exit with 1, print one line with path and expected, and change nothing. */

@@ -69,8 +69,10 @@ server=$(command -v wineserver || ls /usr/lib/wine/wineserver 2> /dev/null)
 cp "$out/ipt.dll" "$work/"
 for form_of_library in dll static; do
     cp "$out/with_$form_of_library.exe" "$work/"
-    (cd "$work" && timeout 300 "$wine" ./with_$form_of_library.exe) > "$work/log" 2>&1 ||
-        { echo "windows: a program with the $form_of_library library failed: $(tail -n 1 "$work/log")"; failed=1; }
+    for driver in opencl native; do
+        (cd "$work" && IPT_DEVICE=$driver timeout 300 "$wine" ./with_$form_of_library.exe) > "$work/log" 2>&1 ||
+            { echo "windows: a program with the $form_of_library library failed on $driver: $(tail -n 1 "$work/log")"; failed=1; }
+    done
 done
 functions() { sed -n '/ipt_mpi_/d; s/^IPT_API\(_INLINE\)* [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\2/p' ipt.h | sort -u; }
 x86_64-w64-mingw32-objdump -p "$out/ipt.dll" | awk '/Ordinal\/Name Pointer/ { on = 1 } on && /^\t\[/ { print $NF }' | sort -u > "$work/exported"
