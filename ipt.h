@@ -4911,6 +4911,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
     X(share, pass_small_short, 0.70, 0.70, H28,                                                                        \
       "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
+    X(share, pass_small_few, 0.45, 0.70, H29, "these, if a compute unit holds fewer than eight")                       \
+    X(share, pass_small_one, 0.40, 0.70, H29, "or one")                                                                \
     X(share, pass_long, 0.70, 0.95, H28_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_long_on_chip, 0.57, 0.95, H27_P25, "these, in instances that fit the chip")                          \
     X(share, pass_long_halves, 0.57, 0.95, H28, "these, if their units have two bytes")                                \
@@ -20041,6 +20043,17 @@ static double ipt__long_share(const ipt__tuning *model, size_t unit, int on_chip
                        : model->pass_long;
 }
 
+/* The share of instances of short elements that fit a compute unit's local memory. Work-groups that fill a compute unit
+ * have no others to load and store beside them. The largest instances leave no room for gaps between banks: thin ones
+ * are slow then, and others do not move whole. */
+static double ipt__short_share(const ipt__tuning *model, size_t instance, int thin)
+{
+    return instance > IPT__PACK_BYTES_WHOLE / 8 * 7 ? (thin ? model->pass_thin : model->pass_small_short)
+           : instance > IPT__PACK_BYTES_WHOLE / 2   ? model->pass_small_one
+           : instance > IPT__PACK_BYTES_WHOLE / 8   ? model->pass_small_few
+                                                    : model->pass_small_short;
+}
+
 /* Bytes that a copy would move in the same time: the bytes of the pass, divided by the share of a copy's speed that
  * such passes reach. The search compares thousands of passes, too many to plan each. */
 static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
@@ -20062,8 +20075,8 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
         ipt__real(pass->rows) * ipt__real(pass->cols) * ipt__real(pass->elem_size) * ipt__real(pass->batch);
     const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
     const int is_long = pass->elem_size >= IPT__PASS_LONG;
-    const double share = IPT__PAPERS && pass->inner_rows            ? ipt__double_share(model, pass)
-                         : shorts                                   ? model->pass_small_short
+    const double share = IPT__PAPERS && pass->inner_rows ? ipt__double_share(model, pass)
+                         : shorts ? ipt__short_share(model, instance, shorter * pass->elem_size < IPT__LINE_BYTES)
                          : instance <= ipt__local_budget(limits)    ? model->pass_small
                          : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes, on_chip)
                          : pass->batch > 1 && on_chip && !stretched ? model->pass_on_chip

@@ -73,6 +73,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
     X(share, pass_small_short, 0.70, 0.70, H28,                                                                        \
       "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
+    X(share, pass_small_few, 0.45, 0.70, H29, "these, if a compute unit holds fewer than eight")                       \
+    X(share, pass_small_one, 0.40, 0.70, H29, "or one")                                                                \
     X(share, pass_long, 0.70, 0.95, H28_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_long_on_chip, 0.57, 0.95, H27_P25, "these, in instances that fit the chip")                          \
     X(share, pass_long_halves, 0.57, 0.95, H28, "these, if their units have two bytes")                                \
