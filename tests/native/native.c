@@ -396,6 +396,7 @@ static void native_choice(void **state)
     ipt_context_desc desc = {.cache_dir = ""};
     ipt_context *context;
     (void)state;
+    unsetenv("IPT_DEVICE");
     setenv("IPT_OPENCL_LIBRARY", "/nowhere/libOpenCL.so", 1);
     assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
     assert_int_equal(context->driver, IPT__DRIVER_NATIVE);

@@ -2,6 +2,7 @@
 # header, as C and as C++; `run.sh sanitize [CASES] [SEED]` runs the tests under clang's sanitizers: kernels are C there. To be run
 # from the repository's root, with the single header in build/single.
 set -eu
+unset IPT_DEVICE
 mode=$1
 cases=${2:-200}
 seed=${3:-1}
