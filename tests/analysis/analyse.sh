@@ -30,7 +30,8 @@ left=$(grep -c '\(->\|\.\)\(alloc\|free\)(' $out/ipt.h) || :
 
 cd $out
 settings=../../tests/analysis
-implementation="-std=c99 -I. -DIPT_IMPLEMENTATION"
+# The native driver's kernels are analysed as OpenCL C, by check-lint.
+implementation="-std=c99 -I. -DIPT_IMPLEMENTATION -DIPT_NO_NATIVE"
 
 # Analyses each function alone (call summaries): gcc gives up if it follows all calls. gcc then misses writes through
 # pointers in called functions, so clang-tidy checks for uninitialised values.
@@ -51,12 +52,12 @@ tidy() { # log, file, options
 }
 tidy tidy.log ipt.h -- -x c $implementation
 for file in $(ls gen/tool/*.c gen/tool/*/*.c | grep -v -e library.c -e _windows.c) gen/embed.c tests/random/stress.c tests/oclgrind/walk.c; do
-    tidy tidy.log $file -- -std=c99 -I. "-I$PWD/tests/support"
+    tidy tidy.log $file -- -std=c99 -DIPT_NO_NATIVE -I. "-I$PWD/tests/support"
 done
 
 # First POSIX, then Windows. The macros prevent that cppcheck analyses a dozen combinations.
 for system in "-D__linux__=1 -D__unix__=1" -D_WIN32=1; do
-    cppcheck -q --enable=warning,portability --std=c99 --language=c -DIPT_IMPLEMENTATION=1 -DCL_VERSION_1_2=1 $system \
+    cppcheck -q --enable=warning,portability --std=c99 --language=c -DIPT_IMPLEMENTATION=1 -DIPT_NO_NATIVE=1 -DCL_VERSION_1_2=1 $system \
         --suppress=missingIncludeSystem --template='{file}:{line}:{column}: warning: {message} [{id}]' \
         --error-exitcode=0 ipt.h >> cppcheck.log 2>&1 || { cat cppcheck.log; exit 1; }
 done

@@ -191,7 +191,7 @@ corpus() {
         *) files= ;;
         esac
         # shellcheck disable=SC2086
-        clang --target="$triple" --sysroot="$root" -std=c99 -O1 -I. -DFUZZ_REPLAY -o "$folder/corpus" "tests/fuzz/$target.c" $files -ldl -lpthread 2> "$folder/corpus.log" ||
+        clang --target="$triple" --sysroot="$root" -std=c99 -O1 -DIPT_NO_NATIVE -I. -DFUZZ_REPLAY -o "$folder/corpus" "tests/fuzz/$target.c" $files -ldl -lpthread 2> "$folder/corpus.log" ||
             { cat "$folder/corpus.log"; return 1; }
         timeout "$seconds" "$folder/run" "$folder/corpus" tests/fuzz/corpus/$target/* || { echo "$target failed"; return 1; }
     done

@@ -15,7 +15,7 @@ for target in cache journal wisdom plan pictures encoded words actions; do
     [ $target = pictures ] && tool="gen/tool/picture/netpbm.c gen/tool/picture/exif.c gen/tool/npy/npy.c gen/tool/base/numbers.c"
     [ $target = encoded ] && tool="gen/tool/picture/stb.c gen/tool/picture/picture.c gen/tool/picture/picture_check.c gen/tool/picture/jpeg_check.c"
     [ $target = words ] && tool="gen/tool/command/command_line.c gen/tool/command/same_files.c gen/tool/command/options.c gen/tool/base/axes.c gen/tool/base/shape.c gen/tool/bench/bench_shapes.c gen/tool/bench/bench_result.c gen/tool/command/batch_spec.c gen/tool/base/numbers.c gen/tool/base/text.c gen/tool/base/system.c gen/tool/offline/offline_target.c gen/tool/offline/offline_ptx.c"
-    ${CC:-gcc} -std=c99 -O1 -I. -DFUZZ_MAKE_CORPUS -o $out/$target $here/$target.c $tool -ldl -lpthread
+    ${CC:-gcc} -std=c99 -O1 -DIPT_NO_NATIVE -I. -DFUZZ_MAKE_CORPUS -o $out/$target $here/$target.c $tool -ldl -lpthread
     rm -rf $here/corpus/$target
     mkdir -p $here/corpus/$target
     $out/$target $here/corpus/$target

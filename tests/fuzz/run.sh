@@ -9,7 +9,7 @@ here=tests/fuzz
 out=build/fuzz
 all="npy pictures encoded words cache journal wisdom plan actions"
 sources=${SOURCES:-.}
-flags="-std=c99 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-function -I$sources"
+flags="-std=c99 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-function -DIPT_NO_NATIVE -I$sources"
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
 
 fail() {
