@@ -192,7 +192,7 @@ native: single #check the native driver, and programs without OpenCL: CASES=200 
 	@CC="$(CC)" sh tests/native/run.sh quick $(CASES) $(SEED)
 
 native-tests: $(B)/native/tests/ipt_tests #check the library's tests on the native driver, without OpenCL
-	@$<
+	@unset IPT_DEVICE; $<
 
 native-sanitize: #check the native driver's kernels and threads under clang's sanitizers
 	@CLANG="$(CLANG)" sh tests/native/run.sh sanitize $(CASES) $(SEED)

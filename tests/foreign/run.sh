@@ -237,7 +237,7 @@ try() {
         done
         step examples timeout "$seconds" sh tests/examples.sh "$folder/examples"
     fi
-    [ $quick -eq 1 ] || step native timeout "$seconds" "$folder/run" "$build/native/tests/ipt_tests" 'host_one_line' 'moves_flips' \
+    [ $quick -eq 1 ] || step native timeout "$seconds" env -u IPT_DEVICE "$folder/run" "$build/native/tests/ipt_tests" 'host_one_line' 'moves_flips' \
         'moves_squares' 'shapes_small' 'axes_many' 'axes_doubles' 'views_random' 'thin_limits' 'cut_memory'
     [ "$name" != s390x ] || step corpora corpus
     echo "  $(($(date +%s) - begun)) s"
