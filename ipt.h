@@ -589,8 +589,8 @@ typedef struct ipt_logger {
 
 typedef struct ipt_binary ipt_binary; /* see >>interface/programs */
 typedef struct ipt_context_desc {
-    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it. With driver NATIVE, that of
-                            another ipt_context with this driver */
+    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it. With IPT_NO_OPENCL, that of
+                            another ipt_context */
     cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
     const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
     const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
@@ -607,9 +607,8 @@ typedef struct ipt_context_desc {
     size_t binary_count;
     const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
                             and described, and their sources read, but not executed. NULL: a real context */
-    ipt_driver
-        driver;     /* AUTO, OPENCL or NATIVE; device_name and IPT_DEVICE may say "opencl" and "native", too. AUTO:
-                       a GPU or accelerator of OpenCL, or the named device; else this CPU, by NATIVE if it is there */
+    ipt_driver driver;   /* AUTO: a GPU or accelerator of OpenCL, or the named device; else this CPU, by NATIVE if it is
+                            there. device_name and IPT_DEVICE may say "opencl" and "native", too */
     size_t threads; /* NATIVE: of a launch, the caller's among them. 0: the environment's IPT_THREADS, else one for each
                        processor */
 } ipt_context_desc; /* zero-initialised means defaults */
@@ -642,8 +641,8 @@ IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 IPT_API void ipt_context_destroy(ipt_context *context);
 
 /* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, and then the native
- * driver's, this CPU. Writes at most capacity devices (devices may be NULL if
- * capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT, NO_DEVICE (*count is 0), OPENCL. */
+ * driver's, this CPU. Writes at most capacity devices (devices may be NULL if capacity is 0) and their total number
+ * to *count. Errors: INVALID_ARGUMENT, NO_DEVICE (*count is 0), OPENCL. */
 IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
 
 /* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,
@@ -5649,9 +5648,11 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     *driver = IPT__DRIVER_NATIVE;
     *device = IPT__NATIVE_DEVICE;
     if (ipt__is_native(desc, name))
-        return !desc->device || desc->device == IPT__NATIVE_DEVICE
+        return (!desc->device || desc->device == IPT__NATIVE_DEVICE) &&
+                       (!desc->context || ipt__native_owns(desc->context))
                    ? IPT_SUCCESS
-                   : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_NATIVE, and device is OpenCL's");
+                   : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_NATIVE, and %s is another driver's",
+                               desc->context ? "context" : "device");
     *driver = IPT__DRIVER_OPENCL;
     *device = NULL;
     result = ipt__opencl_open();

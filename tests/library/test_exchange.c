@@ -384,6 +384,23 @@ static void exchange_or_boxes_of_batches(void **state)
     ipt_context_destroy(context);
 }
 
+/* Pictures of bytes that a compute unit holds take boxes, unless it holds eight: no other work-group would load and
+ * store while one moves its picture. */
+static void exchange_or_boxes_of_pictures(void **state)
+{
+    static const ipt_plan_desc pictures[] = {
+        {.rank = 4, .shape = {64, 3, 224, 224}, .axes = {0, 2, 3, 1}, .elem_size = 1},
+        {.rank = 4, .shape = {64, 224, 224, 3}, .axes = {0, 3, 1, 2}, .elem_size = 1},
+        {.rank = 4, .shape = {64, 3, 192, 192}, .axes = {0, 2, 3, 1}, .elem_size = 2},
+        {.rank = 4, .shape = {64, 3, 64, 64}, .axes = {0, 2, 3, 1}, .elem_size = 1}};
+    static const char *const how[] = {"boxes", "boxes", "boxes", "whole in local memory"};
+    ipt_context *const context = make_large_gpu();
+    (void)state;
+    for (size_t p = 0; p < TEST_COUNT(pictures); ++p)
+        expect_plan(context, &pictures[p], how[p]);
+    ipt_context_destroy(context);
+}
+
 const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),
                                            TEST_CASE(exchange_random),
                                            TEST_CASE(exchange_together),
@@ -397,5 +414,6 @@ const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),
                                            TEST_CASE(exchange_instead_of_the_chip),
                                            TEST_CASE(exchange_of_narrow_matrices),
                                            TEST_CASE(exchange_or_boxes),
-                                           TEST_CASE(exchange_or_boxes_of_batches)};
+                                           TEST_CASE(exchange_or_boxes_of_batches),
+                                           TEST_CASE(exchange_or_boxes_of_pictures)};
 const size_t test_exchange_count = TEST_COUNT(test_exchange);

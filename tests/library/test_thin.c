@@ -89,9 +89,9 @@ static void move(size_t local_memory, size_t most_pixels, int arrays, counts *al
         desc.elem_size = sizes[i % (int)TEST_COUNT(sizes)];
         if (test_random_between(0, 2) == 0)
             desc.batch = test_random_between(2, 5);
-        if (desc.elem_size == 4 && test_random_between(0, 1) && test_compiles) {
-            desc.expression = "x * 3 + 1";
-            desc.expression_type = "uint";
+        if (desc.elem_size == 4 && test_random_between(0, 1)) {
+            desc.expression = test_compiles ? "x * 3 + 1" : NULL;
+            desc.expression_type = test_compiles ? "uint" : NULL;
         } else if (test_random_between(0, 2) == 0)
             desc.batch_stride = test_matrix_bytes(&desc) + test_alignment(desc.elem_size) * test_random_between(0, 80);
         check(context, &desc, all, longer);
@@ -111,7 +111,7 @@ static void thin_random(void **state)
     print_message("whole %d, tiles %d, shared %d, others %d\n", all.whole, all.tiles, all.shared, all.others);
     if (!(all.whole + all.tiles + all.shared))
         test_skip("the device moves no thin matrices by cores");
-    assert_in_range(all.whole, 10, 100);
+    assert_in_range(all.whole, 15, 100);
     assert_in_range(all.tiles, 5, 100);
 }
 

@@ -414,7 +414,33 @@ static void native_choice(void **state)
     desc.device_name = NULL;
     desc.device = (cl_device_id)(void *)&desc;
     assert_int_equal(ipt_context_create(&desc, &context), IPT_ERROR_INVALID_ARGUMENT);
+    desc.device = NULL;
+    desc.context = (cl_context)(void *)&desc;
+    assert_int_equal(ipt_context_create(&desc, &context), IPT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(ipt_context_error(NULL), "context is another driver's"));
     unsetenv("IPT_OPENCL_LIBRARY");
+}
+
+/* No handle of this driver reaches OpenCL, and none of OpenCL this driver. */
+static void native_handles(void **state)
+{
+    const ipt_plan_desc desc = {.rows = 30, .cols = 70, .elem_size = 4};
+    void *foreign[4] = {foreign};
+    ipt_context *context;
+    ipt_plan *plan;
+    (void)state;
+    native_context(&context, 0);
+    assert_null(ipt_context_cl_context(context));
+    assert_null(ipt_context_cl_device(context));
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+    assert_int_equal(
+        ipt_plan_execute(plan, (cl_command_queue)(void *)foreign, (cl_mem)(void *)foreign, 0, 0, NULL, NULL),
+        IPT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(ipt_plan_execute(plan, context->queue, (cl_mem)(void *)foreign, 0, 0, NULL, NULL),
+                     IPT_ERROR_INVALID_ARGUMENT);
+    assert_ptr_equal(foreign[0], foreign);
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
 }
 
 /* What needs a compiler is refused, with the way out. */
@@ -434,10 +460,11 @@ static void native_refusals(void **state)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(native_matrices), cmocka_unit_test(native_arrays), cmocka_unit_test(native_views),
-        cmocka_unit_test(native_programs), cmocka_unit_test(native_events), cmocka_unit_test(native_users),
-        cmocka_unit_test(native_fork),     cmocka_unit_test(native_choice), cmocka_unit_test(native_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(native_matrices), cmocka_unit_test(native_arrays),
+                                       cmocka_unit_test(native_views),    cmocka_unit_test(native_programs),
+                                       cmocka_unit_test(native_events),   cmocka_unit_test(native_users),
+                                       cmocka_unit_test(native_fork),     cmocka_unit_test(native_choice),
+                                       cmocka_unit_test(native_refusals), cmocka_unit_test(native_handles)};
     cases = count > 1 ? (size_t)strtoull(arguments[1], NULL, 10) : cases;
     seed = count > 2 ? (size_t)strtoull(arguments[2], NULL, 10) : seed;
     native_level = levels() - 1;

@@ -242,9 +242,11 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     *driver = IPT__DRIVER_NATIVE;
     *device = IPT__NATIVE_DEVICE;
     if (ipt__is_native(desc, name))
-        return !desc->device || desc->device == IPT__NATIVE_DEVICE
+        return (!desc->device || desc->device == IPT__NATIVE_DEVICE) &&
+                       (!desc->context || ipt__native_owns(desc->context))
                    ? IPT_SUCCESS
-                   : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_NATIVE, and device is OpenCL's");
+                   : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_NATIVE, and %s is another driver's",
+                               desc->context ? "context" : "device");
     *driver = IPT__DRIVER_OPENCL;
     *device = NULL;
     result = ipt__opencl_open();
