@@ -5037,6 +5037,7 @@ static const ipt__tuning ipt__tunings[2] = {
       "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
+    X(IPT__BOX_FLIGHT, 2048, H29, "bytes on the way to a compute unit that let boxes of short units reach half their speed")\
     X(IPT__BOX_SPLIT, 14, H28, "part of its speed that a batch loses whose arrays do not share the chip evenly")       \
     X(IPT__THIN_MOST, 4, P28, "rows or columns of a thin matrix that a CPU moves by constant steps")                   \
     X(IPT__THIN_RUN, 512, P28, "bytes of its tiles' rows at least, if it has several tiles")                           \
@@ -11295,29 +11296,23 @@ static int ipt__boxes_by_words(const ipt__array *array, size_t unit_bytes)
     return by_words;
 }
 
-/* The length of a first axis that stays; 1: it moves. */
-static size_t ipt__array_batch(const ipt__array *array)
-{
-    return array->goal[0] ? 1 : array->lengths[0];
-}
-
-/* The share of a copy's speed that arrays by boxes reach. A first axis that stays makes a batch: small boxes are read
- * in less time than they wait. */
-static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *array)
+/* The share of a copy's speed that a batch of arrays reaches by boxes. Small boxes are read in less time than they
+ * wait. */
+static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *array, size_t batch)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t unit_bytes = ipt__unit_bytes(array->elem_size);
-    const double bytes = ipt__real(array->elements) * ipt__real(array->elem_size) / ipt__real(ipt__array_batch(array));
+    const double bytes = ipt__real(array->elements) * ipt__real(array->elem_size);
     return (unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
             : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
                                                      : model->pass_boxes_cut) *
-           (ipt__array_batch(array) > 1 ? bytes / (bytes + (double)IPT__BOX_WAIT) : 1);
+           (batch > 1 ? bytes / (bytes + (double)IPT__BOX_WAIT) : 1);
 }
 
 static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout, (void)stage;
-    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, &problem->array);
+    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, &problem->array, problem->desc.batch);
 }
 
 static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, ipt__params params)
@@ -11823,6 +11818,83 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
         }
     turns->end = launches->count;
     return result;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>axes/costs                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Costs of passes: shares of a copy's speed, by the shapes of their matrices. */
+
+/* A pass: a batch of matrices without gaps. */
+typedef struct ipt__pass {
+    size_t batch, rows, cols, elem_size; /* elem_size: bytes */
+    size_t inner_rows, inner_cols;       /* sides of a double pass' elements, which are matrices; else 0 */
+} ipt__pass;
+
+/* The shares of a copy's speed that double passes and passes of long elements reach, by the unit that they move. */
+static double ipt__double_share(const ipt__tuning *model, const ipt__pass *pass)
+{
+    const size_t unit = ipt__unit_bytes(pass->elem_size / (pass->inner_rows * pass->inner_cols));
+    return pass->rows == pass->cols ? model->pass_pairs
+           : unit < IPT__WORD_BYTES ? model->pass_double_short
+                                    : model->pass_double;
+}
+static double ipt__long_share(const ipt__tuning *model, size_t unit, int on_chip)
+{
+    return unit == 1   ? model->pass_long_bytes
+           : unit == 2 ? model->pass_long_halves
+           : on_chip   ? model->pass_long_on_chip
+                       : model->pass_long;
+}
+
+/* The share of instances of short elements that fit a compute unit's local memory. Work-groups that fill a compute unit
+ * have no others to load and store beside them. The largest instances leave no room for gaps between banks: thin ones
+ * are slow then, and others do not move whole. */
+static double ipt__short_share(const ipt__tuning *model, size_t instance, int thin)
+{
+    return instance > IPT__PACK_BYTES_WHOLE / 8 * 7 ? (thin ? model->pass_thin : model->pass_small_short)
+           : instance > IPT__PACK_BYTES_WHOLE / 2   ? model->pass_small_one
+           : instance > IPT__PACK_BYTES_WHOLE / 8   ? model->pass_small_few
+                                                    : model->pass_small_short;
+}
+
+/* Bytes that a copy would move in the same time: the bytes of the pass, divided by the share of a copy's speed that
+ * such passes reach. The search compares thousands of passes, too many to plan each. */
+static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
+{
+    const ipt__tuning *const model = ipt__tuning_of(limits);
+    const size_t instance = pass->rows * pass->cols * pass->elem_size;
+    const size_t shorter = ipt__min(pass->rows, pass->cols), longer = ipt__max(pass->rows, pass->cols);
+    const size_t unit = ipt__gives_more_local(limits) ? 2 * (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory;
+    const int gathers = limits->cooperative && !limits->cpu;
+    const int on_chip = pass->batch == 1 && !gathers
+                            ? instance <= IPT__ON_CHIP_BYTES
+                            : gathers && instance / limits->compute_units <= unit &&
+                                  (pass->batch == 1 || shorter * pass->elem_size >= IPT__CHUNK_THIN);
+    const int shorts = gathers && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES && instance >= IPT__PASS_SHORT &&
+                       instance <= IPT__PACK_BYTES_WHOLE;
+    const int stretched =
+        ipt__real(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
+    const double bytes =
+        ipt__real(pass->rows) * ipt__real(pass->cols) * ipt__real(pass->elem_size) * ipt__real(pass->batch);
+    const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
+    const int is_long = pass->elem_size >= IPT__PASS_LONG;
+    const double share = IPT__PAPERS && pass->inner_rows ? ipt__double_share(model, pass)
+                         : shorts ? ipt__short_share(model, instance, shorter * pass->elem_size < IPT__LINE_BYTES)
+                         : instance <= ipt__local_budget(limits)    ? model->pass_small
+                         : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes, on_chip)
+                         : pass->batch > 1 && on_chip && !stretched ? model->pass_on_chip
+                         : is_long                                  ? ipt__long_share(model, unit_bytes, on_chip)
+                         : shorter * pass->elem_size < IPT__LINE_BYTES
+                             ? (unit_bytes < IPT__WORD_BYTES && !on_chip ? model->pass_thin_short : model->pass_thin)
+                         : pass->batch > 1 && !stretched ? model->pass_several
+                         : stretched
+                             ? (pass->elem_size < IPT__LINE_BYTES ? model->pass_stretched : model->pass_stretched_units)
+                         : on_chip                    ? model->pass_on_chip
+                         : gathers && unit_bytes == 1 ? model->pass_large_bytes
+                         : instance > IPT__PASS_HUGE  ? model->pass_huge
+                                                      : model->pass_large;
+    return bytes / share;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/layout                                                                                                      */
@@ -13327,6 +13399,33 @@ static int ipt__boxes_apply(const ipt__problem *problem)
     return problem->limits.cooperative;
 }
 
+/* Whether boxes move matrices in less time than other methods. If so, the problem's array has the matrix' two axes. */
+static int ipt__boxes_take_matrices(ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__pass pass = {desc->batch, desc->rows, desc->cols, desc->elem_size, 0, 0};
+    ipt__array array;
+    if (problem->array.count)
+        return desc->rows > 1 && !problem->array.columns;
+    if (!problem->limits.cooperative || problem->limits.cpu ||
+        (desc->flags & (IPT_NO_COOPERATIVE | IPT_OUT_OF_PLACE)) || desc->max_workspace == 1 ||
+        desc->move != IPT_MOVE_TRANSPOSE || !ipt__is_free(desc) || ipt__is_vector(desc) || ipt__has_formats(desc) ||
+        ipt__pads(desc) || ipt__forces_kernels(desc) || problem->pitched || problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+        return 0;
+    memset(&array, 0, sizeof array);
+    array.count = 2;
+    array.lengths[0] = desc->rows;
+    array.lengths[1] = desc->cols;
+    array.goal[0] = 1;
+    array.elem_size = desc->elem_size;
+    array.elements = desc->rows * desc->cols;
+    if (ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, &array, desc->batch) >=
+        ipt__pass_cost(&problem->limits, &pass))
+        return 0;
+    problem->array = array;
+    return 1;
+}
+
 /* The axes in units: those of an element are a part of the last axis, or an axis of their own. */
 static int ipt__boxes_rank(const ipt__problem *problem)
 {
@@ -13380,6 +13479,17 @@ static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
     return held * ipt__real(all) / ipt__real(ipt__ceil_divide(all, turn) * turn);
 }
 
+/* The share of the time in which enough bytes are on the way. Work-groups load short units by few bytes at a time. */
+static double ipt__box_flight(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), all = is->boxes * problem->desc.batch;
+    const size_t together =
+        ipt__min(ipt__box_moves(problem, is, is->source_together), ipt__box_moves(problem, is, is->target_together));
+    const double bytes = ipt__real(IPT__BOX_GROUP * together * problem->unit_bytes) *
+                         ipt__real(ipt__min(all, problem->panel.resident)) / ipt__real(units);
+    return problem->unit_bytes < IPT__WORD_BYTES ? bytes / (bytes + (double)IPT__BOX_FLIGHT) : 1;
+}
+
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
 static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
 {
@@ -13397,7 +13507,7 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     return ipt__real(ipt__extent_units(problem)) / (ipt__real(is.boxes) * ipt__real(is.units)) /
            ((before + lost) / before + (after + lost) / after) * bytes / (bytes + (double)IPT__BOX_WAIT) *
            ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) *
-           (problem->unit_bytes < IPT__WORD_BYTES && single ? 0.3 : 1) /
+           (problem->unit_bytes < IPT__WORD_BYTES && single ? 0.3 : 1) * ipt__box_flight(problem, &is) /
            (1 + (1 / ipt__real(is.source_together) + 1 / ipt__real(is.target_together)) / (double)IPT__BOX_NARROW);
 }
 
@@ -15948,6 +16058,30 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     return ipt__plan_keep(plan, result);
 }
 
+static ipt_result ipt__plan_make_layout(ipt_plan *plan)
+{
+    const ipt_result result = ipt__plan_seek_kernels(plan);
+    return result ? result : ipt__plan_build(plan);
+}
+
+#ifndef IPT_NO_BOXES
+/* Makes matrices move by boxes, where these take less time and fit. */
+static IPT__RARE ipt_result ipt__plan_make_boxes(ipt_plan *plan)
+{
+    ipt_result result = IPT_ERROR_UNSUPPORTED;
+    if (ipt__boxes_take_matrices(&plan->problem)) {
+        result = ipt__plan_make_layout(plan);
+        if (result) {
+            ipt__program_drop(plan->context, plan->device->panel);
+            plan->device->panel = NULL;
+            plan->problem.panel.resident = 0;
+            memset(&plan->problem.array, 0, sizeof plan->problem.array);
+        }
+    }
+    return result;
+}
+#endif
+
 /* Adds stages to a new plan. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
@@ -15957,9 +16091,11 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
         return IPT_ERROR_OUT_OF_MEMORY;
     plan->device->out_of_place = -1;
     plan->device->dirty = ipt__plan_borrows(plan); /* a destroyed plan may have had this one's address */
-    result = ipt__plan_seek_kernels(plan);
-    if (!result)
-        result = ipt__plan_build(plan);
+#ifndef IPT_NO_BOXES
+    result = ipt__plan_make_boxes(plan);
+    if (result == IPT_ERROR_UNSUPPORTED || result == IPT_ERROR_CACHE_MISS || result == IPT_ERROR_BUILD)
+#endif
+        result = ipt__plan_make_layout(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
         result = ipt__check_out_of_place(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
@@ -20011,12 +20147,6 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
 enum { IPT__AXES_FREE = 5 }; /* arrays of up to 5 axes are cut anywhere; one pass more than the fewest is also tried */
 enum { IPT__AXES_KEPT = 8 }; /* more axes: as many lists of each length are extended */
 
-/* A pass: a batch of matrices without gaps. */
-typedef struct ipt__pass {
-    size_t batch, rows, cols, elem_size; /* elem_size: bytes */
-    size_t inner_rows, inner_cols;       /* sides of a double pass' elements, which are matrices; else 0 */
-} ipt__pass;
-
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
     size_t memory; /* bytes through which arrays go in pieces, see ipt__pieces_memory; 0: they are on the device */
@@ -20027,72 +20157,6 @@ typedef struct ipt__axes_search {
     int best_count;   /* -1: none yet */
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
-
-/* The shares of a copy's speed that double passes and passes of long elements reach, by the unit that they move. */
-static double ipt__double_share(const ipt__tuning *model, const ipt__pass *pass)
-{
-    const size_t unit = ipt__unit_bytes(pass->elem_size / (pass->inner_rows * pass->inner_cols));
-    return pass->rows == pass->cols ? model->pass_pairs
-           : unit < IPT__WORD_BYTES ? model->pass_double_short
-                                    : model->pass_double;
-}
-static double ipt__long_share(const ipt__tuning *model, size_t unit, int on_chip)
-{
-    return unit == 1   ? model->pass_long_bytes
-           : unit == 2 ? model->pass_long_halves
-           : on_chip   ? model->pass_long_on_chip
-                       : model->pass_long;
-}
-
-/* The share of instances of short elements that fit a compute unit's local memory. Work-groups that fill a compute unit
- * have no others to load and store beside them. The largest instances leave no room for gaps between banks: thin ones
- * are slow then, and others do not move whole. */
-static double ipt__short_share(const ipt__tuning *model, size_t instance, int thin)
-{
-    return instance > IPT__PACK_BYTES_WHOLE / 8 * 7 ? (thin ? model->pass_thin : model->pass_small_short)
-           : instance > IPT__PACK_BYTES_WHOLE / 2   ? model->pass_small_one
-           : instance > IPT__PACK_BYTES_WHOLE / 8   ? model->pass_small_few
-                                                    : model->pass_small_short;
-}
-
-/* Bytes that a copy would move in the same time: the bytes of the pass, divided by the share of a copy's speed that
- * such passes reach. The search compares thousands of passes, too many to plan each. */
-static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
-{
-    const ipt__tuning *const model = ipt__tuning_of(limits);
-    const size_t instance = pass->rows * pass->cols * pass->elem_size;
-    const size_t shorter = ipt__min(pass->rows, pass->cols), longer = ipt__max(pass->rows, pass->cols);
-    const size_t unit = ipt__gives_more_local(limits) ? 2 * (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory;
-    const int gathers = limits->cooperative && !limits->cpu;
-    const int on_chip = pass->batch == 1 && !gathers
-                            ? instance <= IPT__ON_CHIP_BYTES
-                            : gathers && instance / limits->compute_units <= unit &&
-                                  (pass->batch == 1 || shorter * pass->elem_size >= IPT__CHUNK_THIN);
-    const int shorts = gathers && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES && instance >= IPT__PASS_SHORT &&
-                       instance <= IPT__PACK_BYTES_WHOLE;
-    const int stretched =
-        ipt__real(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
-    const double bytes =
-        ipt__real(pass->rows) * ipt__real(pass->cols) * ipt__real(pass->elem_size) * ipt__real(pass->batch);
-    const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
-    const int is_long = pass->elem_size >= IPT__PASS_LONG;
-    const double share = IPT__PAPERS && pass->inner_rows ? ipt__double_share(model, pass)
-                         : shorts ? ipt__short_share(model, instance, shorter * pass->elem_size < IPT__LINE_BYTES)
-                         : instance <= ipt__local_budget(limits)    ? model->pass_small
-                         : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes, on_chip)
-                         : pass->batch > 1 && on_chip && !stretched ? model->pass_on_chip
-                         : is_long                                  ? ipt__long_share(model, unit_bytes, on_chip)
-                         : shorter * pass->elem_size < IPT__LINE_BYTES
-                             ? (unit_bytes < IPT__WORD_BYTES && !on_chip ? model->pass_thin_short : model->pass_thin)
-                         : pass->batch > 1 && !stretched ? model->pass_several
-                         : stretched
-                             ? (pass->elem_size < IPT__LINE_BYTES ? model->pass_stretched : model->pass_stretched_units)
-                         : on_chip                    ? model->pass_on_chip
-                         : gathers && unit_bytes == 1 ? model->pass_large_bytes
-                         : instance > IPT__PASS_HUGE  ? model->pass_huge
-                                                      : model->pass_large;
-    return bytes / share;
-}
 
 /* The cost of a pass through memory: the bytes that are read and written. Matrices that fit memory are read and written
  * once, others twice. If memory is too small for a panel's rows, no plan is possible. */
@@ -20423,6 +20487,12 @@ static IPT__RARE double ipt__whole_cost_stored(const ipt__axes_means *means, con
     return bytes * ipt__real(pass->batch) * times;
 }
 
+/* The length of a first axis that stays; 1: it moves. */
+static size_t ipt__array_batch(const ipt__array *array)
+{
+    return array->goal[0] ? 1 : array->lengths[0];
+}
+
 /* Takes a joined array as one that moves at once: by boxes on the device. A first axis that stays makes a batch.
  * Returns the cost; 0: it does not. */
 static IPT__RARE double ipt__whole_boxes(const ipt__axes_means *means, const ipt__array *joined, ipt__array *whole,
@@ -20448,7 +20518,7 @@ static IPT__RARE double ipt__whole_boxes(const ipt__axes_means *means, const ipt
     if (means->memory)
         return ipt__whole_cost_stored(means, pass, 0);
     return !limits->cpu && joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
-               ? ipt__real(joined->elements) * ipt__real(joined->elem_size) / ipt__boxes_speed(limits, joined)
+               ? ipt__real(joined->elements) * ipt__real(joined->elem_size) / ipt__boxes_speed(limits, whole, batch)
                : 0;
 }
 

@@ -71,6 +71,7 @@
 #include "stages/cycles.h"
 #include "stages/view.h"
 #include "stages/list.h"
+#include "axes/costs.h"
 #include "plan/layout.h"
 #include "methods/method.h"
 #include "papers/sequences.h"

@@ -444,16 +444,16 @@ static int note_appliers(const ipt_plan *plan, const char *const *names, size_t 
     return moves && !source_says(plan, "ipt_k_map(", applies);
 }
 
-/* Rotations and expressions with a GPU's kernels: packs, large tiles, cooperative panels, narrow panels, and panels
- * that one work-group leaves to another. The size of local memory decides which kernels a shape uses. */
+/* Rotations and expressions with a GPU's kernels: packs, large tiles, cooperative panels, narrow panels, boxes, and
+ * panels that one work-group leaves to another. The size of local memory decides which kernels a shape uses. */
 static void device_classes_moves(void **state)
 {
     static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
     static const struct {
         size_t rows, cols, batch;
     } shapes[] = {{5, 7, 40}, {700, 700, 1}, {900, 400, 1}, {401, 907, 1}, {60013, 5, 1}, {7, 45013, 1}, {307, 2, 1}};
-    static const char *const kernels[] = {"ipt_k_pack(", "ipt_k_swap(", "ipt_k_panel("};
-    int noted[3] = {0, 0, 0};
+    static const char *const kernels[] = {"ipt_k_pack(", "ipt_k_swap(", "ipt_k_panel(", "ipt_k_box("};
+    int noted[4] = {0, 0, 0, 0};
     ipt_context_desc context_desc = {0};
     ipt_context *context;
     test_job job = {.size = 0};

@@ -401,6 +401,25 @@ static void exchange_or_boxes_of_pictures(void **state)
     ipt_context_destroy(context);
 }
 
+/* Matrices of a desc's rows and columns take boxes as arrays do: thin ones, and those of short or long elements. */
+static void exchange_or_boxes_of_matrices(void **state)
+{
+    static const ipt_plan_desc matrices[] = {{.rows = 3, .cols = 50176, .batch = 64, .elem_size = 1},
+                                             {.rows = 50176, .cols = 3, .batch = 64, .elem_size = 1},
+                                             {.rows = 1000000, .cols = 3, .elem_size = 4},
+                                             {.rows = 361, .cols = 38, .elem_size = 1628},
+                                             {.rows = 3000, .cols = 2000, .elem_size = 4},
+                                             {.rows = 1024, .cols = 1024, .elem_size = 4},
+                                             {.rows = 3, .cols = 50176, .row_pitch = 50180, .elem_size = 1},
+                                             {.rows = 3, .cols = 50176, .flags = IPT_NO_COOPERATIVE, .elem_size = 1}};
+    static const char *const how[] = {"boxes", "boxes", "boxes", "boxes", "panels", "swap", "panels", "whole"};
+    ipt_context *const context = make_large_gpu();
+    (void)state;
+    for (size_t m = 0; m < TEST_COUNT(matrices); ++m)
+        expect_plan(context, &matrices[m], how[m]);
+    ipt_context_destroy(context);
+}
+
 const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),
                                            TEST_CASE(exchange_random),
                                            TEST_CASE(exchange_together),
@@ -415,5 +434,6 @@ const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),
                                            TEST_CASE(exchange_of_narrow_matrices),
                                            TEST_CASE(exchange_or_boxes),
                                            TEST_CASE(exchange_or_boxes_of_batches),
-                                           TEST_CASE(exchange_or_boxes_of_pictures)};
+                                           TEST_CASE(exchange_or_boxes_of_pictures),
+                                           TEST_CASE(exchange_or_boxes_of_matrices)};
 const size_t test_exchange_count = TEST_COUNT(test_exchange);

@@ -34,6 +34,12 @@ static IPT__RARE double ipt__whole_cost_stored(const ipt__axes_means *means, con
     return bytes * ipt__real(pass->batch) * times;
 }
 
+/* The length of a first axis that stays; 1: it moves. */
+static size_t ipt__array_batch(const ipt__array *array)
+{
+    return array->goal[0] ? 1 : array->lengths[0];
+}
+
 /* Takes a joined array as one that moves at once: by boxes on the device. A first axis that stays makes a batch.
  * Returns the cost; 0: it does not. */
 static IPT__RARE double ipt__whole_boxes(const ipt__axes_means *means, const ipt__array *joined, ipt__array *whole,
@@ -59,7 +65,7 @@ static IPT__RARE double ipt__whole_boxes(const ipt__axes_means *means, const ipt
     if (means->memory)
         return ipt__whole_cost_stored(means, pass, 0);
     return !limits->cpu && joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
-               ? ipt__real(joined->elements) * ipt__real(joined->elem_size) / ipt__boxes_speed(limits, joined)
+               ? ipt__real(joined->elements) * ipt__real(joined->elem_size) / ipt__boxes_speed(limits, whole, batch)
                : 0;
 }
 

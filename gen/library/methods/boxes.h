@@ -6,6 +6,33 @@ static int ipt__boxes_apply(const ipt__problem *problem)
     return problem->limits.cooperative;
 }
 
+/* Whether boxes move matrices in less time than other methods. If so, the problem's array has the matrix' two axes. */
+static int ipt__boxes_take_matrices(ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__pass pass = {desc->batch, desc->rows, desc->cols, desc->elem_size, 0, 0};
+    ipt__array array;
+    if (problem->array.count)
+        return desc->rows > 1 && !problem->array.columns;
+    if (!problem->limits.cooperative || problem->limits.cpu ||
+        (desc->flags & (IPT_NO_COOPERATIVE | IPT_OUT_OF_PLACE)) || desc->max_workspace == 1 ||
+        desc->move != IPT_MOVE_TRANSPOSE || !ipt__is_free(desc) || ipt__is_vector(desc) || ipt__has_formats(desc) ||
+        ipt__pads(desc) || ipt__forces_kernels(desc) || problem->pitched || problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+        return 0;
+    memset(&array, 0, sizeof array);
+    array.count = 2;
+    array.lengths[0] = desc->rows;
+    array.lengths[1] = desc->cols;
+    array.goal[0] = 1;
+    array.elem_size = desc->elem_size;
+    array.elements = desc->rows * desc->cols;
+    if (ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, &array, desc->batch) >=
+        ipt__pass_cost(&problem->limits, &pass))
+        return 0;
+    problem->array = array;
+    return 1;
+}
+
 /* The axes in units: those of an element are a part of the last axis, or an axis of their own. */
 static int ipt__boxes_rank(const ipt__problem *problem)
 {
@@ -59,6 +86,17 @@ static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
     return held * ipt__real(all) / ipt__real(ipt__ceil_divide(all, turn) * turn);
 }
 
+/* The share of the time in which enough bytes are on the way. Work-groups load short units by few bytes at a time. */
+static double ipt__box_flight(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), all = is->boxes * problem->desc.batch;
+    const size_t together =
+        ipt__min(ipt__box_moves(problem, is, is->source_together), ipt__box_moves(problem, is, is->target_together));
+    const double bytes = ipt__real(IPT__BOX_GROUP * together * problem->unit_bytes) *
+                         ipt__real(ipt__min(all, problem->panel.resident)) / ipt__real(units);
+    return problem->unit_bytes < IPT__WORD_BYTES ? bytes / (bytes + (double)IPT__BOX_FLIGHT) : 1;
+}
+
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
 static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
 {
@@ -76,7 +114,7 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     return ipt__real(ipt__extent_units(problem)) / (ipt__real(is.boxes) * ipt__real(is.units)) /
            ((before + lost) / before + (after + lost) / after) * bytes / (bytes + (double)IPT__BOX_WAIT) *
            ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) *
-           (problem->unit_bytes < IPT__WORD_BYTES && single ? 0.3 : 1) /
+           (problem->unit_bytes < IPT__WORD_BYTES && single ? 0.3 : 1) * ipt__box_flight(problem, &is) /
            (1 + (1 / ipt__real(is.source_together) + 1 / ipt__real(is.target_together)) / (double)IPT__BOX_NARROW);
 }
 

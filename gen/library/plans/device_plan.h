@@ -176,6 +176,30 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     return ipt__plan_keep(plan, result);
 }
 
+static ipt_result ipt__plan_make_layout(ipt_plan *plan)
+{
+    const ipt_result result = ipt__plan_seek_kernels(plan);
+    return result ? result : ipt__plan_build(plan);
+}
+
+#ifndef IPT_NO_BOXES
+/* Makes matrices move by boxes, where these take less time and fit. */
+static IPT__RARE ipt_result ipt__plan_make_boxes(ipt_plan *plan)
+{
+    ipt_result result = IPT_ERROR_UNSUPPORTED;
+    if (ipt__boxes_take_matrices(&plan->problem)) {
+        result = ipt__plan_make_layout(plan);
+        if (result) {
+            ipt__program_drop(plan->context, plan->device->panel);
+            plan->device->panel = NULL;
+            plan->problem.panel.resident = 0;
+            memset(&plan->problem.array, 0, sizeof plan->problem.array);
+        }
+    }
+    return result;
+}
+#endif
+
 /* Adds stages to a new plan. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
@@ -185,9 +209,11 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
         return IPT_ERROR_OUT_OF_MEMORY;
     plan->device->out_of_place = -1;
     plan->device->dirty = ipt__plan_borrows(plan); /* a destroyed plan may have had this one's address */
-    result = ipt__plan_seek_kernels(plan);
-    if (!result)
-        result = ipt__plan_build(plan);
+#ifndef IPT_NO_BOXES
+    result = ipt__plan_make_boxes(plan);
+    if (result == IPT_ERROR_UNSUPPORTED || result == IPT_ERROR_CACHE_MISS || result == IPT_ERROR_BUILD)
+#endif
+        result = ipt__plan_make_layout(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
         result = ipt__check_out_of_place(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))

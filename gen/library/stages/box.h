@@ -330,29 +330,23 @@ static int ipt__boxes_by_words(const ipt__array *array, size_t unit_bytes)
     return by_words;
 }
 
-/* The length of a first axis that stays; 1: it moves. */
-static size_t ipt__array_batch(const ipt__array *array)
-{
-    return array->goal[0] ? 1 : array->lengths[0];
-}
-
-/* The share of a copy's speed that arrays by boxes reach. A first axis that stays makes a batch: small boxes are read
- * in less time than they wait. */
-static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *array)
+/* The share of a copy's speed that a batch of arrays reaches by boxes. Small boxes are read in less time than they
+ * wait. */
+static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *array, size_t batch)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t unit_bytes = ipt__unit_bytes(array->elem_size);
-    const double bytes = ipt__real(array->elements) * ipt__real(array->elem_size) / ipt__real(ipt__array_batch(array));
+    const double bytes = ipt__real(array->elements) * ipt__real(array->elem_size);
     return (unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
             : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
                                                      : model->pass_boxes_cut) *
-           (ipt__array_batch(array) > 1 ? bytes / (bytes + (double)IPT__BOX_WAIT) : 1);
+           (batch > 1 ? bytes / (bytes + (double)IPT__BOX_WAIT) : 1);
 }
 
 static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout, (void)stage;
-    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, &problem->array);
+    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, &problem->array, problem->desc.batch);
 }
 
 static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, ipt__params params)
