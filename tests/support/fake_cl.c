@@ -44,7 +44,7 @@ typedef struct fake_program {
 
 typedef struct fake_argument {
     size_t bytes;
-    unsigned char value[512];
+    unsigned char value[1024];
 } fake_argument;
 
 typedef struct fake_kernel {
