@@ -5037,7 +5037,8 @@ static const ipt__tuning ipt__tunings[2] = {
       "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
-    X(IPT__BOX_FLIGHT, 2048, H29, "bytes on the way to a compute unit that let boxes of short units reach half their speed")\
+    X(IPT__BOX_FLIGHT, 2048, H29,                                                                                      \
+      "bytes on the way to a compute unit by which boxes of short units reach half their speed")                       \
     X(IPT__BOX_SPLIT, 14, H28, "part of its speed that a batch loses whose arrays do not share the chip evenly")       \
     X(IPT__THIN_MOST, 4, P28, "rows or columns of a thin matrix that a CPU moves by constant steps")                   \
     X(IPT__THIN_RUN, 512, P28, "bytes of its tiles' rows at least, if it has several tiles")                           \

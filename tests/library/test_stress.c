@@ -147,11 +147,11 @@ static void stress_no_cooperative(void **state)
     desc.cols = 300;
     desc.elem_size = 4;
     assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
-    assert_non_null(strstr(ipt_plan_describe(plan), "panels together"));
+    assert_non_null(strstr(ipt_plan_describe(plan), " together")); /* boxes or panels */
     ipt_plan_destroy(plan);
     desc.flags = IPT_NO_COOPERATIVE;
     assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
-    assert_null(strstr(ipt_plan_describe(plan), "panels together"));
+    assert_null(strstr(ipt_plan_describe(plan), " together"));
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
     told_type = 0;
