@@ -134,19 +134,19 @@
 
 /* The kernels of the native driver: those that plans for a CPU can choose. It has each for all units and for kinds from
  * `first` to `last`, for parameters that programs do not learn at run time. X(kernel, type of its second memory, first,
- * last, 1 if newer instruction sets make it faster) */
+ * last, 1 if newer instruction sets make it faster, an option that leaves out all kinds but the first, or 0) */
 #define IPT_NATIVE_LIST(X)                                                                                             \
-    X(copy, ipt_unit, 0, 0, 0)                                                                                            \
-    X(flip, ipt_unit, 0, 0, 0)                                                                                            \
-    X(tile, ipt_unit, 0, 0, 0)                                                                                            \
-    X(transpose, ipt_unit, 0, 0, 1)                                                                                       \
-    X(swap, ipt_unit, 0, 0, 1)                                                                                            \
-    X(runs, ipt_unit, 0, 0, 0)                                                                                            \
-    X(waves, ipt_unit, 0, 0, 1)                                                                                           \
-    X(pairs, ipt_unit, 0, 1, 0)   /* 1: inner */                                                                          \
-    X(shuffle, uint, 0, 1, 0)     /* 1: inner */                                   \
-    X(thin, ipt_unit, 2, 4, 1)    /* channels */                                                                          \
-    X(views, ipt_unit, 0, 0, 0)
+    X(copy, ipt_unit, 0, 0, 0, 0)                                                                                      \
+    X(flip, ipt_unit, 0, 0, 0, 0)                                                                                      \
+    X(tile, ipt_unit, 0, 0, 1, 0)                                                                                      \
+    X(transpose, ipt_unit, 0, 0, 1, 0)                                                                                 \
+    X(swap, ipt_unit, 0, 0, 1, 0)                                                                                      \
+    X(runs, ipt_unit, 0, 0, 0, 0)                                                                                      \
+    X(waves, ipt_unit, 0, 0, 1, 0)                                                                                     \
+    X(pairs, ipt_unit, 0, 1, 0, IPT_NO_PAPERS) /* 1: inner */                                                          \
+    X(shuffle, uint, 0, 1, 0, IPT_NO_PAPERS)   /* 1: inner */                                                          \
+    X(thin, ipt_unit, 2, 4, 1, 0)              /* channels */                                                          \
+    X(views, ipt_unit, 0, 0, 0, 0)
 
 /* The parts of programs, in gen/kernels/parts, in the sequence in which programs have them. */
 #define IPT_PART_LIST(X)                                                                                               \
@@ -2753,26 +2753,46 @@ static const unsigned short ipt__text_waves[] = {
 #define IPT_waves_PARTS(X) X(unit) X(divide) X(single) X(sync) X(registers) X(walk) X(run_moves)
 
 /* The native driver's programs: X(kernel, kind, 1 if also for newer instruction sets), each for all units. */
-#define IPT_NATIVE_copy_LIST(X) X(copy, 0, 0)
-#define IPT_NATIVE_flip_LIST(X) X(flip, 0, 0)
-#define IPT_NATIVE_tile_LIST(X) X(tile, 0, 0)
-#define IPT_NATIVE_transpose_LIST(X) X(transpose, 0, 1)
-#define IPT_NATIVE_swap_LIST(X) X(swap, 0, 1)
-#define IPT_NATIVE_runs_LIST(X) X(runs, 0, 0)
-#define IPT_NATIVE_waves_LIST(X) X(waves, 0, 1)
-#define IPT_NATIVE_pairs_LIST(X) X(pairs, 0, 0) X(pairs, 1, 0)
-#define IPT_NATIVE_shuffle_LIST(X) X(shuffle, 0, 0) X(shuffle, 1, 0)
-#ifdef IPT_NO_BOXES
-#define IPT_NATIVE_thin_LIST(X)
+#define IPT_NATIVE_copy_0(X) X(copy, 0, 0)
+#define IPT_NATIVE_flip_0(X) X(flip, 0, 0)
+#define IPT_NATIVE_tile_0(X) X(tile, 0, 1)
+#define IPT_NATIVE_transpose_0(X) X(transpose, 0, 1)
+#define IPT_NATIVE_swap_0(X) X(swap, 0, 1)
+#define IPT_NATIVE_runs_0(X) X(runs, 0, 0)
+#define IPT_NATIVE_waves_0(X) X(waves, 0, 1)
+#define IPT_NATIVE_pairs_0(X) X(pairs, 0, 0)
+#ifdef IPT_NO_PAPERS
+#define IPT_NATIVE_pairs_1(X)
 #else
-#define IPT_NATIVE_thin_LIST(X) X(thin, 2, 1) X(thin, 3, 1) X(thin, 4, 1)
+#define IPT_NATIVE_pairs_1(X) X(pairs, 1, 0)
+#endif
+#define IPT_NATIVE_shuffle_0(X) X(shuffle, 0, 0)
+#ifdef IPT_NO_PAPERS
+#define IPT_NATIVE_shuffle_1(X)
+#else
+#define IPT_NATIVE_shuffle_1(X) X(shuffle, 1, 0)
+#endif
+#ifdef IPT_NO_BOXES
+#define IPT_NATIVE_thin_2(X)
+#else
+#define IPT_NATIVE_thin_2(X) X(thin, 2, 1)
+#endif
+#ifdef IPT_NO_BOXES
+#define IPT_NATIVE_thin_3(X)
+#else
+#define IPT_NATIVE_thin_3(X) X(thin, 3, 1)
+#endif
+#ifdef IPT_NO_BOXES
+#define IPT_NATIVE_thin_4(X)
+#else
+#define IPT_NATIVE_thin_4(X) X(thin, 4, 1)
 #endif
 #ifdef IPT_NO_VIEWS
-#define IPT_NATIVE_views_LIST(X)
+#define IPT_NATIVE_views_0(X)
 #else
-#define IPT_NATIVE_views_LIST(X) X(views, 0, 0)
+#define IPT_NATIVE_views_0(X) X(views, 0, 0)
 #endif
-#define IPT_NATIVE_PROGRAM_LIST(X) IPT_NATIVE_copy_LIST(X) IPT_NATIVE_flip_LIST(X) IPT_NATIVE_tile_LIST(X) IPT_NATIVE_transpose_LIST(X) IPT_NATIVE_swap_LIST(X) IPT_NATIVE_runs_LIST(X) IPT_NATIVE_waves_LIST(X) IPT_NATIVE_pairs_LIST(X) IPT_NATIVE_shuffle_LIST(X) IPT_NATIVE_thin_LIST(X) IPT_NATIVE_views_LIST(X)
+#define IPT_NATIVE_PROGRAM_LIST(X) IPT_NATIVE_copy_0(X) IPT_NATIVE_flip_0(X) IPT_NATIVE_tile_0(X) IPT_NATIVE_transpose_0(X) IPT_NATIVE_swap_0(X) IPT_NATIVE_runs_0(X) IPT_NATIVE_waves_0(X) IPT_NATIVE_pairs_0(X) IPT_NATIVE_pairs_1(X) IPT_NATIVE_shuffle_0(X) IPT_NATIVE_shuffle_1(X) IPT_NATIVE_thin_2(X) IPT_NATIVE_thin_3(X) IPT_NATIVE_thin_4(X) IPT_NATIVE_views_0(X)
 #define IPT__NATIVE_copy 1
 #define IPT__NATIVE_flip 2
 #define IPT__NATIVE_tile 3
@@ -3729,13 +3749,11 @@ static const unsigned short ipt__text_waves[] = {
 #undef IPT__NATIVE_KERNEL
 #undef IPT__NATIVE_KIND
 #endif
-#if !IPT__NATIVE
 #define IPT__NATIVE_KERNEL IPT__NATIVE_tile
 #define IPT__NATIVE_KIND 0
 #include IPT_KERNELS_FILE
 #undef IPT__NATIVE_KERNEL
 #undef IPT__NATIVE_KIND
-#endif
 #define IPT__NATIVE_KERNEL IPT__NATIVE_transpose
 #define IPT__NATIVE_KIND 0
 #include IPT_KERNELS_FILE
@@ -3764,11 +3782,15 @@ static const unsigned short ipt__text_waves[] = {
 #include IPT_KERNELS_FILE
 #undef IPT__NATIVE_KERNEL
 #undef IPT__NATIVE_KIND
+#endif
+#if !IPT__NATIVE
+#ifndef IPT_NO_PAPERS
 #define IPT__NATIVE_KERNEL IPT__NATIVE_pairs
 #define IPT__NATIVE_KIND 1
 #include IPT_KERNELS_FILE
 #undef IPT__NATIVE_KERNEL
 #undef IPT__NATIVE_KIND
+#endif
 #endif
 #if !IPT__NATIVE
 #define IPT__NATIVE_KERNEL IPT__NATIVE_shuffle
@@ -3776,11 +3798,15 @@ static const unsigned short ipt__text_waves[] = {
 #include IPT_KERNELS_FILE
 #undef IPT__NATIVE_KERNEL
 #undef IPT__NATIVE_KIND
+#endif
+#if !IPT__NATIVE
+#ifndef IPT_NO_PAPERS
 #define IPT__NATIVE_KERNEL IPT__NATIVE_shuffle
 #define IPT__NATIVE_KIND 1
 #include IPT_KERNELS_FILE
 #undef IPT__NATIVE_KERNEL
 #undef IPT__NATIVE_KIND
+#endif
 #endif
 #ifndef IPT_NO_BOXES
 #define IPT__NATIVE_KERNEL IPT__NATIVE_thin
@@ -3788,11 +3814,15 @@ static const unsigned short ipt__text_waves[] = {
 #include IPT_KERNELS_FILE
 #undef IPT__NATIVE_KERNEL
 #undef IPT__NATIVE_KIND
+#endif
+#ifndef IPT_NO_BOXES
 #define IPT__NATIVE_KERNEL IPT__NATIVE_thin
 #define IPT__NATIVE_KIND 3
 #include IPT_KERNELS_FILE
 #undef IPT__NATIVE_KERNEL
 #undef IPT__NATIVE_KIND
+#endif
+#ifndef IPT_NO_BOXES
 #define IPT__NATIVE_KERNEL IPT__NATIVE_thin
 #define IPT__NATIVE_KIND 4
 #include IPT_KERNELS_FILE

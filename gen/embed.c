@@ -496,6 +496,7 @@ static int take_arguments(const char *path, const char *from, int open)
 typedef struct native_row {
     char name[64], second[64];
     int first, last, vectors;
+    char option[64]; /* leaves out the kinds after the first one; "0": none does */
 } native_row;
 static native_row natives[PARTS];
 static int native_count;
@@ -507,8 +508,8 @@ static int take_native(const char *line, int open)
     native_row *const row = &natives[native_count];
     if (!strncmp(line, "#define IPT_NATIVE_LIST(X)", 26))
         return 1;
-    if (open && sscanf(line, " X(%63[a-z0-9_], %63[a-z_], %d, %d, %d)", row->name, row->second, &row->first, &row->last,
-                       &row->vectors) == 5)
+    if (open && sscanf(line, " X(%63[a-z0-9_], %63[a-z_], %d, %d, %d, %63[A-Z0_])", row->name, row->second, &row->first,
+                       &row->last, &row->vectors, row->option) == 6)
         ++native_count;
     return open && strlen(line) > 1 && line[strlen(line) - 2] == '\\';
 }
@@ -832,13 +833,13 @@ static const row *row_of(const char *name)
     return i < row_count ? &rows[i] : NULL;
 }
 
-/* The option by which embedders leave out a kernel; NULL: none. */
-static const char *option_of(const char *name, const kernel_file *files, int count)
+/* The option by which embedders leave out a program; NULL: none. */
+static const char *option_of(const native_row *its, int kind, const kernel_file *files, int count)
 {
     int i;
-    for (i = 0; i < count && strcmp(files[i].name, name); ++i)
+    for (i = 0; i < count && strcmp(files[i].name, its->name); ++i)
         ;
-    return i < count ? option_of_path(files[i].path) : NULL;
+    return kind > its->first && *its->option != '0' ? its->option : i < count ? option_of_path(files[i].path) : NULL;
 }
 
 /* The words of the section: names of functions and types, macros, others. */
@@ -860,17 +861,17 @@ static void native_programs(const kernel_file *files, int count)
     int i, kind;
     for (i = 0; i < native_others.count; ++i)
         printf("#pragma push_macro(\"%s\")\n#undef %s\n", native_others.words[i], native_others.words[i]);
-    for (i = 0; i < native_count; ++i) {
-        const char *const option = option_of(natives[i].name, files, count);
-        printf(natives[i].vectors ? "" : "#if !IPT__NATIVE\n");
-        if (option)
-            printf("#ifndef %s\n", option);
-        for (kind = natives[i].first; kind <= natives[i].last; ++kind)
+    for (i = 0; i < native_count; ++i)
+        for (kind = natives[i].first; kind <= natives[i].last; ++kind) {
+            const char *const option = option_of(&natives[i], kind, files, count);
+            printf(natives[i].vectors ? "" : "#if !IPT__NATIVE\n");
+            if (option)
+                printf("#ifndef %s\n", option);
             printf("#define IPT__NATIVE_KERNEL IPT__NATIVE_%s\n#define IPT__NATIVE_KIND %d\n"
                    "#include IPT_KERNELS_FILE\n#undef IPT__NATIVE_KERNEL\n#undef IPT__NATIVE_KIND\n",
                    natives[i].name, kind);
-        printf("%s%s", option ? "#endif\n" : "", natives[i].vectors ? "" : "#endif\n");
-    }
+            printf("%s%s", option ? "#endif\n" : "", natives[i].vectors ? "" : "#endif\n");
+        }
     for (i = 0; i < native_others.count; ++i)
         printf("#pragma pop_macro(\"%s\")\n", native_others.words[i]);
 }
@@ -919,18 +920,18 @@ static void embed_native(const char *prelude, const kernel_file *files, int coun
     int i, kind;
     puts("\n/* The native driver's programs: X(kernel, kind, 1 if also for newer instruction sets), each for all "
          "units. */");
-    for (i = 0; i < native_count; ++i) {
-        const char *const option = option_of(natives[i].name, files, count);
-        if (option)
-            printf("#ifdef %s\n#define IPT_NATIVE_%s_LIST(X)\n#else\n", option, natives[i].name);
-        printf("#define IPT_NATIVE_%s_LIST(X)", natives[i].name);
-        for (kind = natives[i].first; kind <= natives[i].last; ++kind)
-            printf(" X(%s, %d, %d)", natives[i].name, kind, natives[i].vectors);
-        puts(option ? "\n#endif" : "");
-    }
+    for (i = 0; i < native_count; ++i)
+        for (kind = natives[i].first; kind <= natives[i].last; ++kind) {
+            const char *const option = option_of(&natives[i], kind, files, count);
+            if (option)
+                printf("#ifdef %s\n#define IPT_NATIVE_%s_%d(X)\n#else\n", option, natives[i].name, kind);
+            printf("#define IPT_NATIVE_%s_%d(X) X(%s, %d, %d)\n%s", natives[i].name, kind, natives[i].name, kind,
+                   natives[i].vectors, option ? "#endif\n" : "");
+        }
     printf("#define IPT_NATIVE_PROGRAM_LIST(X)");
     for (i = 0; i < native_count; ++i)
-        printf(" IPT_NATIVE_%s_LIST(X)", natives[i].name);
+        for (kind = natives[i].first; kind <= natives[i].last; ++kind)
+            printf(" IPT_NATIVE_%s_%d(X)", natives[i].name, kind);
     putchar('\n');
     for (i = 0; i < native_count; ++i)
         printf("#define IPT__NATIVE_%s %d\n", natives[i].name, i + 1);

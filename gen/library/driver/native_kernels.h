@@ -136,6 +136,13 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
 #endif
 #endif
 
+/* Few processors need level 0 where there is another: its code is small rather than fast. */
+#if IPT__NATIVE_LEVELS > 1 && defined(__clang__)
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#elif IPT__NATIVE_LEVELS > 1
+#pragma GCC push_options
+#pragma GCC optimize("Os")
+#endif
 #define IPT__NATIVE 0
 #define IPT_UNIT_BYTES 1
 #include IPT_KERNELS_FILE
@@ -153,6 +160,11 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
 #include IPT_KERNELS_FILE
 #undef IPT_UNIT_BYTES
 #undef IPT__NATIVE
+#if IPT__NATIVE_LEVELS > 1 && defined(__clang__)
+#pragma clang attribute pop
+#elif IPT__NATIVE_LEVELS > 1
+#pragma GCC pop_options
+#endif
 
 #if defined(IPT__NATIVE_NEEDS_SSE2) && defined(__clang__)
 #pragma clang attribute pop
