@@ -755,6 +755,8 @@ static void take_words(const char *line, word_list *names, word_list *macros, wo
         for (length = 0; is_word(line[8 + length]); ++length)
             ;
         add_word(macros, line + 8, length);
+        if (strncmp(line + 8, "IPT_", 4))
+            add_word(others, line + 8, length); /* which the program may have defined, too */
     }
     for (; *at; at += length ? length : 1) {
         for (length = 0; is_word(at[length]); ++length)
@@ -876,20 +878,11 @@ static void native_programs(const kernel_file *files, int count)
         printf("#pragma pop_macro(\"%s\")\n", native_others.words[i]);
 }
 
-/* Whether a macro's name may be the program's own, which includes ipt.h. */
-static int is_foreign(const char *name)
-{
-    return strncmp(name, "IPT_", 4) != 0;
-}
-
 /* Writes a program: macros, names of its own for functions and types, the kernel's text, a function that calls it. */
 static void native_program(const char *prelude, const kernel_file *files, int count)
 {
     const word_list *const names = &native_names, *const macros = &native_macros;
     int i, list;
-    for (i = 0; i < macros->count; ++i)
-        if (is_foreign(macros->words[i]))
-            printf("#pragma push_macro(\"%s\")\n#undef %s\n", macros->words[i], macros->words[i]);
     for (i = 0; i < names->count; ++i)
         printf("#define %s IPT__NATIVE_OWN(%s)\n", names->words[i], names->words[i]);
     for (i = 0; i < native_count; ++i)
@@ -910,8 +903,7 @@ static void native_program(const char *prelude, const kernel_file *files, int co
     for (i = 0; i < names->count; ++i)
         printf("#undef %s\n", names->words[i]);
     for (i = 0; i < macros->count; ++i)
-        printf(is_foreign(macros->words[i]) ? "#undef %s\n#pragma pop_macro(\"%s\")\n" : "#undef %s\n",
-               macros->words[i], macros->words[i]);
+        printf("#undef %s\n", macros->words[i]);
 }
 
 /* Writes the section. */

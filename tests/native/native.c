@@ -1,6 +1,7 @@
 /* Contract: the native driver does what an OpenCL device does, without OpenCL. Plans move every element to its place,
  * to the byte, on both levels of instruction sets, with 1 to 64 threads. Its queues and events keep OpenCL's promises.
- * The program does not need OpenCL. Arguments: the number of random cases, and the seed. */
+ * Where a device of OpenCL exists, results are compared with its own. The program does not need OpenCL. Arguments: the
+ * number of random cases, the seed, and a pattern of tests' names. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -215,6 +216,61 @@ static void native_arrays(void **state)
 {
     (void)state;
     check_random(draw_array, "array");
+}
+
+/* The result of a plan on host memory, which the caller frees; NULL: such a plan is refused. */
+static unsigned char *result_of(ipt_context *context, const ipt_plan_desc *desc, const unsigned char *source,
+                                size_t bytes)
+{
+    unsigned char *const memory = (unsigned char *)malloc(bytes);
+    ipt_plan *plan;
+    const ipt_result result = ipt_plan_create(context, desc, &plan);
+    assert_non_null(memory);
+    memcpy(memory, source, bytes);
+    if (result == IPT_ERROR_UNSUPPORTED) {
+        free(memory);
+        return NULL;
+    }
+    if (result || ipt_plan_execute_host(plan, memory))
+        fail_msg("%s", ipt_context_error(context));
+    ipt_plan_destroy(plan);
+    return memory;
+}
+
+/* OpenCL's device and the native driver compute equal bytes, or both refuse. An eighth of the cases: OpenCL compiles.
+ */
+static void native_as_opencl(void **state)
+{
+    const ipt_context_desc of_opencl = {.driver = IPT_DRIVER_OPENCL};
+    ipt_context *native, *opencl;
+    (void)state;
+    if (ipt_context_create(&of_opencl, &opencl)) {
+        fprintf(stderr, "no device of OpenCL\n");
+        skip();
+    }
+    native_context(&native, 0);
+    for (size_t i = 0; i < cases / 8; ++i) {
+        ipt_plan_desc desc;
+        size_t bytes;
+        unsigned char *source, *results[2];
+        views_state = seed * 1000003 + i;
+        (i % 2 ? draw_array : draw_matrix)(&desc);
+        bytes = desc.elem_size * desc.batch * (desc.rank ? 1 : desc.rows * desc.cols);
+        for (unsigned axis = 0; axis < desc.rank; ++axis)
+            bytes *= desc.shape[axis];
+        source = (unsigned char *)malloc(bytes);
+        assert_non_null(source);
+        fill(source, bytes);
+        results[0] = result_of(native, &desc, source, bytes);
+        results[1] = result_of(opencl, &desc, source, bytes);
+        if (!results[0] != !results[1] || (results[0] && memcmp(results[0], results[1], bytes)))
+            fail_msg("case %zu of seed %zu: the results differ", i, seed);
+        free(source);
+        free(results[0]);
+        free(results[1]);
+    }
+    ipt_context_destroy(native);
+    ipt_context_destroy(opencl);
 }
 
 /* Elements with gaps, and between them bytes that stay. */
@@ -460,13 +516,15 @@ static void native_refusals(void **state)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(native_matrices), cmocka_unit_test(native_arrays),
-                                       cmocka_unit_test(native_views),    cmocka_unit_test(native_programs),
-                                       cmocka_unit_test(native_events),   cmocka_unit_test(native_users),
-                                       cmocka_unit_test(native_fork),     cmocka_unit_test(native_choice),
-                                       cmocka_unit_test(native_refusals), cmocka_unit_test(native_handles)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(native_matrices), cmocka_unit_test(native_arrays),   cmocka_unit_test(native_views),
+        cmocka_unit_test(native_programs), cmocka_unit_test(native_events),   cmocka_unit_test(native_users),
+        cmocka_unit_test(native_fork),     cmocka_unit_test(native_choice),   cmocka_unit_test(native_refusals),
+        cmocka_unit_test(native_handles),  cmocka_unit_test(native_as_opencl)};
     cases = count > 1 ? (size_t)strtoull(arguments[1], NULL, 10) : cases;
     seed = count > 2 ? (size_t)strtoull(arguments[2], NULL, 10) : seed;
+    if (count > 3)
+        cmocka_set_test_filter(arguments[3]);
     native_level = levels() - 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
