@@ -16084,6 +16084,8 @@ static IPT__RARE ipt_result ipt__plan_make_boxes(ipt_plan *plan)
     ipt_result result = IPT_ERROR_UNSUPPORTED;
     if (ipt__boxes_take_matrices(&plan->problem)) {
         result = ipt__plan_make_layout(plan);
+        if (!result && plan->enough) /* other methods may do with the borrowed workspace */
+            result = IPT_ERROR_UNSUPPORTED;
         if (result) {
             ipt__program_drop(plan->context, plan->device->panel);
             plan->device->panel = NULL;

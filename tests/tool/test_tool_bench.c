@@ -232,6 +232,20 @@ static void test_bench_elements(void **state)
     }
 }
 
+/* Without a compiler the host fills and verifies. */
+static void test_bench_native(void **state)
+{
+    static const char *const moves[] = {"transpose", "rotate-90", "rotate-180", "flip-vertical", "antitranspose"};
+    static const char *const operands[] = {"31x17:1", "31x17:2", "17x31:3", "9x40:12", "24x24:20"};
+    (void)state;
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        run_tool(0, "bench", operands[i], "--device=native", "--repeat=2", "--pitch=80", "--batch=2", "--move",
+                 moves[i]);
+        expect_word(last.output, "summary: 1 of 1 verified");
+        run_tool(0, "bench", operands[i], "--device=native", "--repeat=2", "--out-of-place");
+    }
+}
+
 static void write_shapes(const char *text)
 {
     write_content(in_directory("shapes"), text, strlen(text));
@@ -433,16 +447,11 @@ static void tool_startup_failures(void **state)
 }
 
 const struct CMUnitTest test_tool_bench[] = {
-    IN_DIRECTORY(test_bench),
-    cmocka_unit_test(test_bench_elements),
-    cmocka_unit_test(test_bench_pitch),
-    IN_DIRECTORY(tool_bench_plot),
-    IN_DIRECTORY(tool_plot_of_any_results),
-    IN_DIRECTORY(test_bench_shapes),
-    IN_DIRECTORY(test_bench_bad_shapes),
-    IN_DIRECTORY(test_bench_random),
-    IN_DIRECTORY(test_bench_blas),
-    IN_DIRECTORY(tool_startup),
-    IN_DIRECTORY(tool_startup_failures),
+    IN_DIRECTORY(test_bench),           cmocka_unit_test(test_bench_elements),
+    cmocka_unit_test(test_bench_pitch), cmocka_unit_test(test_bench_native),
+    IN_DIRECTORY(tool_bench_plot),      IN_DIRECTORY(tool_plot_of_any_results),
+    IN_DIRECTORY(test_bench_shapes),    IN_DIRECTORY(test_bench_bad_shapes),
+    IN_DIRECTORY(test_bench_random),    IN_DIRECTORY(test_bench_blas),
+    IN_DIRECTORY(tool_startup),         IN_DIRECTORY(tool_startup_failures),
 };
 const size_t test_tool_bench_count = sizeof test_tool_bench / sizeof test_tool_bench[0];

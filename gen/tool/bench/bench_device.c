@@ -41,70 +41,73 @@ const char *const bench_checker =
 void bench_device_close(bench_device *device)
 {
     if (device->counter != NULL) {
-        clReleaseMemObject(device->counter);
+        device->cl.clReleaseMemObject(device->counter);
     }
     if (device->check != NULL) {
-        clReleaseKernel(device->check);
+        device->cl.clReleaseKernel(device->check);
     }
     if (device->fill != NULL) {
-        clReleaseKernel(device->fill);
+        device->cl.clReleaseKernel(device->fill);
     }
     if (device->program != NULL) {
-        clReleaseProgram(device->program);
+        device->cl.clReleaseProgram(device->program);
     }
     if (device->queue != NULL) {
-        clReleaseCommandQueue(device->queue);
+        device->cl.clReleaseCommandQueue(device->queue);
     }
 }
 
 bool bench_device_open(bench_device *device, ipt_context *context, size_t elem_size, char *message)
 {
     static const char *const options[] = {"-DITEM=uchar", "-DITEM=ushort", "-DITEM=uint", "-DITEM=ulong"};
-    cl_context cl = ipt_context_cl_context(context);
-    cl_device_id id = ipt_context_cl_device(context);
+    const device_access *const cl = &device->cl;
     size_t kind = 0;
     while (kind < 3 && elem_size % ((size_t)2 << kind) == 0) {
         kind++;
     }
     device->context = context;
+    device->cl = device_access_of(context);
     device->item_size = (size_t)1 << kind;
     device->seed = (uint64_t)time(NULL);
     strcpy(device->name, "unknown");
-    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof device->name, device->name, NULL);
+    cl->clGetDeviceInfo(cl->id, CL_DEVICE_NAME, sizeof device->name, device->name, NULL);
     cl_ulong cache = 0;
     cl_device_type type = CL_DEVICE_TYPE_CPU;
-    cl_int status = clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof device->memory, &device->memory, NULL);
+    cl_int status =
+        cl->clGetDeviceInfo(cl->id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof device->memory, &device->memory, NULL);
     if (status == CL_SUCCESS) {
-        status = clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache, NULL);
+        status = cl->clGetDeviceInfo(cl->id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
     }
-    if (status == CL_SUCCESS) {
-        status = clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    }
+    const bool known =
+        cl->clGetDeviceInfo(cl->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache, NULL) == CL_SUCCESS;
     device->cold = 4 * cache;
-    if ((type & CL_DEVICE_TYPE_CPU) == 0 && device->cold < BENCH_COLD_BYTES) {
+    if (((type & CL_DEVICE_TYPE_CPU) == 0 || !known) && device->cold < BENCH_COLD_BYTES) {
         device->cold = BENCH_COLD_BYTES;
     }
     if (!bench_opencl(status, "clGetDeviceInfo", message)) {
         return false;
     }
-    device->queue = clCreateCommandQueue(cl, id, 0, &status);
+    device->queue = cl->clCreateCommandQueue(cl->context, cl->id, 0, &status);
     if (!bench_opencl(status, "clCreateCommandQueue", message)) {
         return false;
     }
-    device->counter = clCreateBuffer(cl, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL, &status);
+    device->counter = cl->clCreateBuffer(cl->context, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL, &status);
     if (!bench_opencl(status, "clCreateBuffer", message)) {
         return false;
     }
+    if (!cl->compiles) {
+        return true;
+    }
     const char *text = bench_checker;
-    device->program = clCreateProgramWithSource(cl, 1, &text, NULL, &status);
+    device->program = cl->clCreateProgramWithSource(cl->context, 1, &text, NULL, &status);
     if (status == CL_SUCCESS) {
-        status = clBuildProgram(device->program, 1, &id, options[kind], NULL, NULL);
+        status = cl->clBuildProgram(device->program, 1, &cl->id, options[kind], NULL, NULL);
     }
     if (status == CL_SUCCESS) {
-        device->fill = clCreateKernel(device->program, "fill", &status);
+        device->fill = cl->clCreateKernel(device->program, "fill", &status);
     }
     if (status == CL_SUCCESS) {
-        device->check = clCreateKernel(device->program, "check", &status);
+        device->check = cl->clCreateKernel(device->program, "check", &status);
     }
     return bench_opencl(status, "building the kernels that verify", message);
 }
@@ -114,16 +117,80 @@ cl_int bench_launch(const bench_device *device, cl_kernel kernel, size_t count)
     const size_t most = (size_t)1 << 18;
     size_t global = bench_smaller(count, most - 255);
     global = (global + 255) / 256 * 256; /* a multiple of many work-group sizes: the implementation chooses one */
-    return clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
+    return device->cl.clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
+}
+
+/* The hash of bench_checker. */
+static uint64_t bench_value(uint64_t seed, uint64_t k)
+{
+    k = k * UINT64_C(0x9e3779b97f4a7c15) + seed;
+    k = (k ^ k >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+    return k ^ k >> 32;
+}
+
+/* The memory of a matrix, until bench_host_unmap. */
+static unsigned char *bench_host_map(const bench_device *device, cl_mem matrix, char *message)
+{
+    cl_int status;
+    size_t bytes = 0;
+    device->cl.clGetMemObjectInfo(matrix, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    unsigned char *const memory = device->cl.clEnqueueMapBuffer(
+        device->queue, matrix, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &status);
+    return bench_opencl(status, "clEnqueueMapBuffer", message) ? memory : NULL;
+}
+
+static bool bench_host_unmap(const bench_device *device, cl_mem matrix, unsigned char *memory, char *message)
+{
+    return bench_opencl(device->cl.clEnqueueUnmapMemObject(device->queue, matrix, memory, 0, NULL, NULL),
+                        "clEnqueueUnmapMemObject", message);
+}
+
+/* Kernel fill of bench_checker, on the host. */
+static bool bench_host_fill(const bench_device *device, cl_mem matrix, cl_ulong count, cl_ulong seed, char *message)
+{
+    unsigned char *const memory = bench_host_map(device, matrix, message);
+    for (cl_ulong k = 0; memory != NULL && k < count; k++) {
+        const uint64_t value = bench_value(seed, k);
+        memcpy(memory + k * device->item_size, &value, device->item_size);
+    }
+    return memory != NULL && bench_host_unmap(device, matrix, memory, message);
+}
+
+/* Kernel check of bench_checker, on the host. distances: stride, pitch, pitch_out. move: transposed, reversed_rows,
+ * reversed_cols. */
+static bool bench_host_check(const bench_device *device, cl_mem matrix, const bench_result *shape,
+                             const cl_ulong *distances, const cl_uint *move, cl_ulong seed, cl_uint *wrong,
+                             char *message)
+{
+    const cl_ulong height = move[0] ? shape->cols : shape->rows, width = move[0] ? shape->rows : shape->cols,
+                   items = shape->elem_size / device->item_size, count = height * width * shape->batch;
+    unsigned char *const memory = bench_host_map(device, matrix, message);
+    for (cl_ulong e = 0; memory != NULL && e < count; e++) {
+        const cl_ulong line = e / width, y = line % height, x = e % width, first = line / height * distances[0];
+        const cl_ulong row = move[1] ? height - 1 - y : y, col = move[2] ? width - 1 - x : x;
+        const cl_ulong source = first + (move[0] ? col * distances[1] + row * items : row * distances[1] + col * items);
+        const unsigned char *const result = memory + (first + y * distances[2] + x * items) * device->item_size;
+        bool differs = false;
+        for (cl_ulong i = 0; i < items; i++) {
+            const uint64_t value = bench_value(seed, source + i);
+            differs |= memcmp(result + i * device->item_size, &value, device->item_size) != 0;
+        }
+        *wrong += differs;
+    }
+    return memory != NULL && bench_host_unmap(device, matrix, memory, message);
 }
 
 bool bench_fill(bench_device *device, cl_mem matrix, size_t bytes, cl_ulong *seed, char *message)
 {
+    const device_access *const cl = &device->cl;
     cl_ulong count = bytes / device->item_size;
     *seed = bench_random(&device->seed);
-    cl_int status = clSetKernelArg(device->fill, 0, sizeof matrix, &matrix);
-    status |= clSetKernelArg(device->fill, 1, sizeof *seed, seed);
-    status |= clSetKernelArg(device->fill, 2, sizeof count, &count);
+    if (!cl->compiles) {
+        return bench_host_fill(device, matrix, count, *seed, message);
+    }
+    cl_int status = cl->clSetKernelArg(device->fill, 0, sizeof matrix, &matrix);
+    status |= cl->clSetKernelArg(device->fill, 1, sizeof *seed, seed);
+    status |= cl->clSetKernelArg(device->fill, 2, sizeof count, &count);
     if (status == CL_SUCCESS) {
         status = bench_launch(device, device->fill, (size_t)count);
     }
@@ -141,25 +208,30 @@ bool bench_count_wrong(const bench_device *device, cl_mem matrix, const bench_re
     const cl_ulong distances[] = {bench_stride(shape) / device->item_size,
                                   bench_pitch(shape, false) / device->item_size,
                                   bench_pitch(shape, true) / device->item_size};
+    const device_access *const cl = &device->cl;
     *wrong = 0;
+    if (!cl->compiles) {
+        return bench_host_check(device, matrix, shape, distances, moves[shape->move], seed, wrong, message);
+    }
     cl_int status =
-        clEnqueueWriteBuffer(device->queue, device->counter, CL_TRUE, 0, sizeof *wrong, wrong, 0, NULL, NULL);
-    status |= clSetKernelArg(device->check, 0, sizeof matrix, &matrix);
-    status |= clSetKernelArg(device->check, 1, sizeof seed, &seed);
-    status |= clSetKernelArg(device->check, 2, sizeof count, &count);
-    status |= clSetKernelArg(device->check, 3, sizeof rows, &rows);
-    status |= clSetKernelArg(device->check, 4, sizeof cols, &cols);
-    status |= clSetKernelArg(device->check, 5, sizeof items, &items);
-    status |= clSetKernelArg(device->check, 6, sizeof device->counter, &device->counter);
+        cl->clEnqueueWriteBuffer(device->queue, device->counter, CL_TRUE, 0, sizeof *wrong, wrong, 0, NULL, NULL);
+    status |= cl->clSetKernelArg(device->check, 0, sizeof matrix, &matrix);
+    status |= cl->clSetKernelArg(device->check, 1, sizeof seed, &seed);
+    status |= cl->clSetKernelArg(device->check, 2, sizeof count, &count);
+    status |= cl->clSetKernelArg(device->check, 3, sizeof rows, &rows);
+    status |= cl->clSetKernelArg(device->check, 4, sizeof cols, &cols);
+    status |= cl->clSetKernelArg(device->check, 5, sizeof items, &items);
+    status |= cl->clSetKernelArg(device->check, 6, sizeof device->counter, &device->counter);
     for (cl_uint i = 0; i < 3; i++) {
-        status |= clSetKernelArg(device->check, 7 + i, sizeof distances[i], &distances[i]);
-        status |= clSetKernelArg(device->check, 10 + i, sizeof moves[shape->move][i], &moves[shape->move][i]);
+        status |= cl->clSetKernelArg(device->check, 7 + i, sizeof distances[i], &distances[i]);
+        status |= cl->clSetKernelArg(device->check, 10 + i, sizeof moves[shape->move][i], &moves[shape->move][i]);
     }
     if (status == CL_SUCCESS) {
         status = bench_launch(device, device->check, (size_t)count);
     }
     if (status == CL_SUCCESS) {
-        status = clEnqueueReadBuffer(device->queue, device->counter, CL_TRUE, 0, sizeof *wrong, wrong, 0, NULL, NULL);
+        status =
+            cl->clEnqueueReadBuffer(device->queue, device->counter, CL_TRUE, 0, sizeof *wrong, wrong, 0, NULL, NULL);
     }
     return bench_opencl(status, "checking a matrix", message);
 }

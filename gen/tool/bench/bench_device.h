@@ -1,9 +1,10 @@
-/* The measured device, with kernels that fill matrices and verify results. */
+/* The measured device, with kernels that fill matrices and verify results. Without a compiler the host does both, in
+ * the device's memory. */
 #ifndef IPT_TOOL_BENCH_DEVICE_H_INCLUDED
 #define IPT_TOOL_BENCH_DEVICE_H_INCLUDED
 
 #include "bench_result.h"
-#include "gen/tool/base/native_cl.h"
+#include "gen/tool/base/device_access.h"
 #include "ipt.h"
 
 #include <stdbool.h>
@@ -16,9 +17,10 @@ extern const char *const bench_checker;
 
 typedef struct bench_device {
     ipt_context *context; /* owned by the caller */
+    device_access cl;
     cl_command_queue queue;
     cl_program program;
-    cl_kernel fill, check;
+    cl_kernel fill, check; /* NULL without a compiler */
     cl_mem counter;
     size_t item_size;
     uint64_t seed;         /* of the data; differs for every matrix */
@@ -35,7 +37,7 @@ void bench_device_close(bench_device *device);
 /* Launches one of the two kernels with the set arguments, for count items or elements. */
 cl_int bench_launch(const bench_device *device, cl_kernel kernel, size_t count);
 
-/* Enqueues new data for a matrix. *seed: the seed of this data. */
+/* Enqueues or writes new data for a matrix. *seed: the seed of this data. */
 bool bench_fill(bench_device *device, cl_mem matrix, size_t bytes, cl_ulong *seed, char *message);
 
 /* Counts the elements that differ from the transpose of the seed's data. */

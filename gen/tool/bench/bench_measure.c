@@ -22,20 +22,20 @@ size_t bench_wanted_buffers(const bench_device *device, size_t bytes)
 
 bool bench_take_buffers(bench_work *work, char *message)
 {
-    cl_context context = ipt_context_cl_context(work->device->context);
+    const device_access *const cl = &work->device->cl;
     size_t rotation = bench_wanted_buffers(work->device, work->bytes);
     size_t wanted = rotation > 1                              ? rotation
                     : work->bytes <= work->device->memory / 2 ? 2
                                                               : 1; /* the second one is the target of copies */
     while (work->buffer_count < wanted) {
         cl_int status;
-        cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, work->room, NULL, &status);
+        cl_mem buffer = cl->clCreateBuffer(cl->context, CL_MEM_READ_WRITE, work->room, NULL, &status);
         bool good = bench_opencl(status, "clCreateBuffer for a matrix", message);
         if (good) {
             good = bench_fill(work->device, buffer, work->filled, &work->seeds[work->buffer_count], message) &&
-                   bench_opencl(clFinish(work->device->queue), "filling a matrix", message);
+                   bench_opencl(work->device->cl.clFinish(work->device->queue), "filling a matrix", message);
             if (!good) {
-                clReleaseMemObject(buffer);
+                cl->clReleaseMemObject(buffer);
             }
         }
         if (!good && work->buffer_count == 0) {
@@ -60,8 +60,9 @@ bool bench_enqueue(bench_work *work, bool copying, char *message)
 {
     size_t index = work->next++ % work->rotation, target = bench_target(work, index);
     if (copying) {
-        return bench_opencl(clEnqueueCopyBuffer(work->device->queue, work->buffers[index], work->buffers[target], 0, 0,
-                                                work->bytes, 0, NULL, NULL),
+        return bench_opencl(work->device->cl.clEnqueueCopyBuffer(work->device->queue, work->buffers[index],
+                                                                 work->buffers[target], 0, 0, work->bytes, 0, NULL,
+                                                                 NULL),
                             "clEnqueueCopyBuffer", message);
     }
     ipt_result result = work->out_of_place
@@ -74,7 +75,7 @@ bool bench_enqueue(bench_work *work, bool copying, char *message)
 /* The mean time of an execution, from an idle device to an idle device. */
 static bool bench_time(bench_work *work, bool copying, size_t repeat, double *seconds, char *message)
 {
-    if (!bench_opencl(clFinish(work->device->queue), "clFinish", message)) {
+    if (!bench_opencl(work->device->cl.clFinish(work->device->queue), "clFinish", message)) {
         return false;
     }
     double start = seconds_now();
@@ -83,7 +84,7 @@ static bool bench_time(bench_work *work, bool copying, size_t repeat, double *se
             return false;
         }
     }
-    if (!bench_opencl(clFinish(work->device->queue), "clFinish", message)) {
+    if (!bench_opencl(work->device->cl.clFinish(work->device->queue), "clFinish", message)) {
         return false;
     }
     *seconds = (seconds_now() - start) / (double)repeat;
@@ -199,7 +200,7 @@ bool bench_measure(bench_device *device, ipt_plan *plan, bench_result *result, c
     }
     result->verified = good;
     for (size_t i = 0; i < work.buffer_count; i++) {
-        clReleaseMemObject(work.buffers[i]);
+        device->cl.clReleaseMemObject(work.buffers[i]);
     }
     return good;
 }

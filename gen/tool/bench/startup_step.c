@@ -1,7 +1,7 @@
 /* The measured process, which startup_measure starts. */
 #include "startup.h"
 #include "bench_result.h"
-#include "gen/tool/base/native_cl.h"
+#include "gen/tool/base/device_access.h"
 #include "gen/tool/base/seconds.h"
 #include "gen/tool/base/setup.h"
 
@@ -82,6 +82,7 @@ static bool startup_verify(const startup_desc *desc, const unsigned char *before
 
 /* A matrix on device and host. */
 typedef struct startup_matrix {
+    device_access cl;
     cl_command_queue queue;
     cl_mem buffer;
     unsigned char *data; /* on the host: the matrix, then space for its transpose */
@@ -94,7 +95,8 @@ static bool startup_execute(const startup_desc *desc, ipt_plan *plan, const star
 {
     unsigned char *data = matrix->data;
     const size_t bytes = matrix->bytes;
-    cl_int status = clEnqueueWriteBuffer(matrix->queue, matrix->buffer, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
+    cl_int status =
+        matrix->cl.clEnqueueWriteBuffer(matrix->queue, matrix->buffer, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
     if (!bench_opencl(status, "clEnqueueWriteBuffer", message)) {
         return false;
     }
@@ -102,12 +104,13 @@ static bool startup_execute(const startup_desc *desc, ipt_plan *plan, const star
     if (ipt_plan_execute(plan, matrix->queue, matrix->buffer, 0, 0, NULL, NULL) != IPT_SUCCESS) {
         return bench_fail(message, "%s", ipt_context_error(NULL));
     }
-    status = clFinish(matrix->queue);
+    status = matrix->cl.clFinish(matrix->queue);
     *seconds = seconds_now() - start;
     if (!bench_opencl(status, "clFinish", message)) {
         return false;
     }
-    status = clEnqueueReadBuffer(matrix->queue, matrix->buffer, CL_TRUE, 0, bytes, data + bytes, 0, NULL, NULL);
+    status =
+        matrix->cl.clEnqueueReadBuffer(matrix->queue, matrix->buffer, CL_TRUE, 0, bytes, data + bytes, 0, NULL, NULL);
     return bench_opencl(status, "clEnqueueReadBuffer", message) && startup_verify(desc, data, data + bytes, message);
 }
 
@@ -127,19 +130,20 @@ static bool startup_execute_once(const startup_desc *desc, ipt_context *context,
         matrix.data[i] = (unsigned char)bench_random(&state);
     }
     cl_int status;
-    cl_context cl = ipt_context_cl_context(context);
-    matrix.queue = clCreateCommandQueue(cl, ipt_context_cl_device(context), 0, &status);
+    const device_access *const cl = &matrix.cl;
+    matrix.cl = device_access_of(context);
+    matrix.queue = cl->clCreateCommandQueue(cl->context, cl->id, 0, &status);
     bool good = bench_opencl(status, "clCreateCommandQueue", message);
     if (good) {
-        matrix.buffer = clCreateBuffer(cl, CL_MEM_READ_WRITE, matrix.bytes, NULL, &status);
+        matrix.buffer = cl->clCreateBuffer(cl->context, CL_MEM_READ_WRITE, matrix.bytes, NULL, &status);
         good = bench_opencl(status, "clCreateBuffer for the matrix", message) &&
                startup_execute(desc, plan, &matrix, seconds, message);
     }
     if (matrix.buffer != NULL) {
-        clReleaseMemObject(matrix.buffer);
+        cl->clReleaseMemObject(matrix.buffer);
     }
     if (matrix.queue != NULL) {
-        clReleaseCommandQueue(matrix.queue);
+        cl->clReleaseCommandQueue(matrix.queue);
     }
     free(matrix.data);
     return good;

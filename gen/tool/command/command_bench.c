@@ -310,7 +310,6 @@ static int run_bench(const arguments *given)
     }
     bench_task task = {0};
     task.context = arguments_setup(given);
-    task.context.compiles = true; /* the kernels that fill and verify matrices */
     task.desc = arguments_describe(given);
     task.desc.elem_size = given->operand != NULL ? shape->elem_size : given->elem_size;
     task.name = given->operand;
