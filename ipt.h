@@ -173,7 +173,7 @@
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
- *   IPT_NO_BOXES           leaves out the one pass of arrays, and of thin matrices on CPUs: they take several
+ *   IPT_NO_BOXES           leaves out the one pass of arrays and of thin matrices: they take several
  *   IPT_NO_VIEWS           leaves out strides and strides_out
  *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions. IPT_MPI adds ipt_mpi_plan_create and its own
  *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
@@ -8015,7 +8015,7 @@ typedef struct ipt__cooperative_kernel {
 
 enum { IPT__KERNEL_AXES = 8 }; /* of boxes and permuted columns, at most: their kernels have arguments for each */
 
-/* The axes of more than one element, in their sequence in memory: of an array, or of a matrix' columns. */
+/* The axes of more than one element, in their sequence in memory: of an array, of a matrix, or of its columns. */
 typedef struct ipt__array {
     int count;
     size_t lengths[IPT_MAX_RANK];
@@ -8036,7 +8036,8 @@ static int ipt__axis_at(const unsigned char *goal, int place)
 }
 
 /* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
- * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
+ * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes, and
+ * after boxes failed for a matrix, another one without `array`. */
 typedef struct ipt__problem {
     ipt_plan_desc desc;              /* checked; batch, batch_stride and padding completed */
     ipt__limits limits;              /* of the device */
@@ -8050,7 +8051,8 @@ typedef struct ipt__problem {
     size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
     ipt__array array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of boxes.
-                         With `columns`: the axes of these. count 0: a matrix */
+                         With `columns`: the axes of these. A matrix that boxes move: its two axes. count 0: a matrix
+                         that moves otherwise */
 } ipt__problem;
 
 /* Whether a problem is of an array with gaps. */
@@ -12075,7 +12077,7 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     }
     if (!desc->expression)
         return;
-    can = anywhere ? 1 : IPT__BOXES && ipt__numbers_are_short(problem) ? 4 : 0;
+    can = anywhere ? 1 : IPT__BOXES && desc->rows == 1 && ipt__numbers_are_short(problem) ? 4 : 0;
     for (by = anywhere || !layout->stage_count ? 0 : layout->stage_count - 1;
          by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & can); ++by)
         ;
@@ -13422,8 +13424,9 @@ static int ipt__boxes_take_matrices(ipt__problem *problem)
         return desc->rows > 1 && !problem->array.columns;
     if (!problem->limits.cooperative || problem->limits.cpu ||
         (desc->flags & (IPT_NO_COOPERATIVE | IPT_OUT_OF_PLACE)) || desc->max_workspace == 1 ||
-        desc->move != IPT_MOVE_TRANSPOSE || !ipt__is_free(desc) || ipt__is_vector(desc) || ipt__has_formats(desc) ||
-        ipt__pads(desc) || ipt__forces_kernels(desc) || problem->pitched || problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+        desc->host == IPT_HOST_STAGES || desc->move != IPT_MOVE_TRANSPOSE || !ipt__is_free(desc) ||
+        ipt__is_vector(desc) || ipt__has_formats(desc) || ipt__pads(desc) || ipt__forces_kernels(desc) ||
+        problem->pitched || ipt__problem_swaps(problem) || problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return 0;
     memset(&array, 0, sizeof array);
     array.count = 2;
@@ -13449,7 +13452,8 @@ static int ipt__boxes_rank(const ipt__problem *problem)
 static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
-    ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL); /* also by places */
+    if (plan->problem.desc.rows == 1) /* also by places; a matrix' places need a stage that also works out of place */
+        ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
     (void)done;
     params.groups_at_once = IPT__BOX_GROUPS;
     params.local_bytes = IPT__BOX_BYTES;
@@ -16078,7 +16082,7 @@ static ipt_result ipt__plan_make_layout(ipt_plan *plan)
 }
 
 #ifndef IPT_NO_BOXES
-/* Makes matrices move by boxes, where these take less time and fit. */
+/* Makes matrices move by boxes, where these take less time and fit. Fails if another method may serve them. */
 static IPT__RARE ipt_result ipt__plan_make_boxes(ipt_plan *plan)
 {
     ipt_result result = IPT_ERROR_UNSUPPORTED;
@@ -16108,7 +16112,8 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     plan->device->dirty = ipt__plan_borrows(plan); /* a destroyed plan may have had this one's address */
 #ifndef IPT_NO_BOXES
     result = ipt__plan_make_boxes(plan);
-    if (result == IPT_ERROR_UNSUPPORTED || result == IPT_ERROR_CACHE_MISS || result == IPT_ERROR_BUILD)
+    if (result == IPT_ERROR_UNSUPPORTED || result == IPT_ERROR_CACHE_MISS || result == IPT_ERROR_BUILD ||
+        result == IPT_ERROR_OUT_OF_MEMORY) /* other methods need less workspace */
 #endif
         result = ipt__plan_make_layout(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
@@ -16118,7 +16123,7 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     return result;
 }
 
-/* Makes a plan on the device for arrays (see ipt__problem), or for matrices: array->count is 0. */
+/* Makes a plan on the device for arrays, or for matrices: see ipt__problem. */
 static ipt_result ipt__array_plan_make(ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array,
                                        ipt__workspace *lent, ipt_plan **plan)
 {

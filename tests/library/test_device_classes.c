@@ -21,6 +21,7 @@ typedef struct told_device {
 
 static const told_device *told; /* NULL: the truth */
 static cl_uint told_units;      /* compute units of a reported device; 0: the true ones */
+static size_t told_most_bytes;  /* of a buffer; 0: the device's own limit */
 
 static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
                                                size_t *needed)
@@ -73,6 +74,16 @@ static cl_int CL_API_CALL told_clGetPlatformInfo(cl_platform_id platform, cl_pla
     if (needed)
         *needed = sizeof answer;
     return CL_SUCCESS;
+}
+
+static cl_mem CL_API_CALL told_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
+                                              cl_int *error)
+{
+    if (!told_most_bytes || bytes <= told_most_bytes)
+        return clCreateBuffer(context, flags, bytes, host, error);
+    if (error)
+        *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return NULL;
 }
 
 static const char made_sub_groups[] =
@@ -147,12 +158,14 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
 #define clGetDeviceInfo told_clGetDeviceInfo
 #define clGetPlatformInfo told_clGetPlatformInfo
 #define clCreateProgramWithSource told_clCreateProgramWithSource
+#define clCreateBuffer told_clCreateBuffer
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #undef clGetDeviceInfo
 #undef clGetPlatformInfo
 #undef clCreateProgramWithSource
+#undef clCreateBuffer
 #include "test.h"
 
 /* Whether the source of one of the plan's programs of this kernel contains the text. */
@@ -498,10 +511,98 @@ static void device_classes_moves(void **state)
     told = NULL;
 }
 
+/* Thin matrices by boxes, where the result of an element depends on its place: in place, and out of place. */
+static void device_classes_thin_places(void **state)
+{
+    static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
+    static const struct {
+        size_t rows, cols, batch;
+    } shapes[] = {{3, 9000, 1}, {9000, 2, 6}, {60013, 5, 1}};
+    const ipt_context_desc context_desc = {.context = test_cl_context,
+                                           .device = test_device,
+                                           .max_local_memory = (size_t)48 << 10,
+                                           .resident_groups = 100000};
+    ipt_context *context;
+    (void)state;
+    test_need_group_of_32();
+    told = &device;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
+        const size_t rows = shapes[s].rows, cols = shapes[s].cols, count = rows * cols * shapes[s].batch;
+        const ipt_plan_desc desc = {.rows = rows,
+                                    .cols = cols,
+                                    .batch = shapes[s].batch,
+                                    .elem_size = 4,
+                                    .expression = "x + 3 * (uint)i0 + 5 * (uint)i1 + 7 * (uint)b",
+                                    .expression_type = "uint"};
+        cl_uint *const source = (cl_uint *)malloc(count * 4), *const result = (cl_uint *)malloc(count * 4);
+        cl_mem buffers[2];
+        ipt_plan *plan;
+        assert_true(source && result);
+        for (size_t i = 0; i < count; ++i)
+            source[i] = (cl_uint)i * 2654435761u;
+        for (int b = 0; b < 2; ++b)
+            buffers[b] = clCreateBuffer(test_cl_context, CL_MEM_COPY_HOST_PTR, count * 4, source, NULL);
+        assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+        assert_non_null(strstr(ipt_plan_describe(plan), "boxes together"));
+        for (int way = 1; way >= 0; --way) {
+            size_t wrong = 0;
+            assert_int_equal(
+                way ? ipt_plan_execute_out_of_place(plan, test_queue, buffers[0], 0, buffers[1], 0, 0, NULL, NULL)
+                    : ipt_plan_execute(plan, test_queue, buffers[0], 0, 0, NULL, NULL),
+                IPT_SUCCESS);
+            assert_int_equal(
+                clEnqueueReadBuffer(test_queue, buffers[way], CL_TRUE, 0, count * 4, result, 0, NULL, NULL),
+                CL_SUCCESS);
+            for (size_t i = 0; i < count; ++i) {
+                const size_t m = i / (rows * cols), x = i / rows % cols, y = i % rows;
+                wrong += result[i] != (cl_uint)(source[m * rows * cols + y * cols + x] + 3 * x + 5 * y + 7 * m);
+            }
+            assert_int_equal(wrong, 0);
+        }
+        ipt_plan_destroy(plan);
+        clReleaseMemObject(buffers[0]);
+        clReleaseMemObject(buffers[1]);
+        free(source);
+        free(result);
+    }
+    ipt_context_destroy(context);
+    told = NULL;
+}
+
+/* Where the device refuses the workspace of boxes, a thin matrix moves otherwise. */
+static void device_classes_thin_workspace(void **state)
+{
+    static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
+    const ipt_context_desc context_desc = {.context = test_cl_context,
+                                           .device = test_device,
+                                           .max_local_memory = (size_t)48 << 10,
+                                           .resident_groups = 100000};
+    ipt_plan_desc desc = {.rows = 3, .cols = 9000, .elem_size = 4};
+    ipt_context *context;
+    ipt_plan *plan;
+    (void)state;
+    test_need_group_of_32();
+    told = &device;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    told_most_bytes = 64;
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+    assert_null(strstr(ipt_plan_describe(plan), "boxes together"));
+    ipt_plan_destroy(plan);
+    told_most_bytes = 0;
+    desc.host = IPT_HOST_STAGES; /* boxes have no parts */
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+    assert_null(strstr(ipt_plan_describe(plan), "boxes together"));
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+    told = NULL;
+}
+
 const struct CMUnitTest test_device_classes[] = {
-    TEST_CASE(device_classes_sub_groups),   TEST_CASE(device_classes_no_sub_groups),
-    TEST_CASE(device_classes_memory_model), TEST_CASE(device_classes_refused_memory),
-    TEST_CASE(device_classes_counts),       TEST_CASE(device_classes_small_matrices),
-    TEST_CASE(device_classes_moves),
+    TEST_CASE(device_classes_sub_groups),     TEST_CASE(device_classes_no_sub_groups),
+    TEST_CASE(device_classes_memory_model),   TEST_CASE(device_classes_refused_memory),
+    TEST_CASE(device_classes_counts),         TEST_CASE(device_classes_small_matrices),
+    TEST_CASE(device_classes_moves),          TEST_CASE(device_classes_thin_places),
+    TEST_CASE(device_classes_thin_workspace),
 };
 const size_t test_device_classes_count = TEST_COUNT(test_device_classes);

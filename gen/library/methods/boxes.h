@@ -16,8 +16,9 @@ static int ipt__boxes_take_matrices(ipt__problem *problem)
         return desc->rows > 1 && !problem->array.columns;
     if (!problem->limits.cooperative || problem->limits.cpu ||
         (desc->flags & (IPT_NO_COOPERATIVE | IPT_OUT_OF_PLACE)) || desc->max_workspace == 1 ||
-        desc->move != IPT_MOVE_TRANSPOSE || !ipt__is_free(desc) || ipt__is_vector(desc) || ipt__has_formats(desc) ||
-        ipt__pads(desc) || ipt__forces_kernels(desc) || problem->pitched || problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+        desc->host == IPT_HOST_STAGES || desc->move != IPT_MOVE_TRANSPOSE || !ipt__is_free(desc) ||
+        ipt__is_vector(desc) || ipt__has_formats(desc) || ipt__pads(desc) || ipt__forces_kernels(desc) ||
+        problem->pitched || ipt__problem_swaps(problem) || problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return 0;
     memset(&array, 0, sizeof array);
     array.count = 2;
@@ -43,7 +44,8 @@ static int ipt__boxes_rank(const ipt__problem *problem)
 static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
-    ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL); /* also by places */
+    if (plan->problem.desc.rows == 1) /* also by places; a matrix' places need a stage that also works out of place */
+        ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
     (void)done;
     params.groups_at_once = IPT__BOX_GROUPS;
     params.local_bytes = IPT__BOX_BYTES;

@@ -160,7 +160,7 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     }
     if (!desc->expression)
         return;
-    can = anywhere ? 1 : IPT__BOXES && ipt__numbers_are_short(problem) ? 4 : 0;
+    can = anywhere ? 1 : IPT__BOXES && desc->rows == 1 && ipt__numbers_are_short(problem) ? 4 : 0;
     for (by = anywhere || !layout->stage_count ? 0 : layout->stage_count - 1;
          by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & can); ++by)
         ;

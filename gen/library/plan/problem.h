@@ -10,7 +10,7 @@ typedef struct ipt__cooperative_kernel {
 
 enum { IPT__KERNEL_AXES = 8 }; /* of boxes and permuted columns, at most: their kernels have arguments for each */
 
-/* The axes of more than one element, in their sequence in memory: of an array, or of a matrix' columns. */
+/* The axes of more than one element, in their sequence in memory: of an array, of a matrix, or of its columns. */
 typedef struct ipt__array {
     int count;
     size_t lengths[IPT_MAX_RANK];
@@ -31,7 +31,8 @@ static int ipt__axis_at(const unsigned char *goal, int place)
 }
 
 /* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
- * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
+ * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes, and
+ * after boxes failed for a matrix, another one without `array`. */
 typedef struct ipt__problem {
     ipt_plan_desc desc;              /* checked; batch, batch_stride and padding completed */
     ipt__limits limits;              /* of the device */
@@ -45,7 +46,8 @@ typedef struct ipt__problem {
     size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
     ipt__array array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of boxes.
-                         With `columns`: the axes of these. count 0: a matrix */
+                         With `columns`: the axes of these. A matrix that boxes move: its two axes. count 0: a matrix
+                         that moves otherwise */
 } ipt__problem;
 
 /* Whether a problem is of an array with gaps. */

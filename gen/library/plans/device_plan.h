@@ -183,7 +183,7 @@ static ipt_result ipt__plan_make_layout(ipt_plan *plan)
 }
 
 #ifndef IPT_NO_BOXES
-/* Makes matrices move by boxes, where these take less time and fit. */
+/* Makes matrices move by boxes, where these take less time and fit. Fails if another method may serve them. */
 static IPT__RARE ipt_result ipt__plan_make_boxes(ipt_plan *plan)
 {
     ipt_result result = IPT_ERROR_UNSUPPORTED;
@@ -213,7 +213,8 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     plan->device->dirty = ipt__plan_borrows(plan); /* a destroyed plan may have had this one's address */
 #ifndef IPT_NO_BOXES
     result = ipt__plan_make_boxes(plan);
-    if (result == IPT_ERROR_UNSUPPORTED || result == IPT_ERROR_CACHE_MISS || result == IPT_ERROR_BUILD)
+    if (result == IPT_ERROR_UNSUPPORTED || result == IPT_ERROR_CACHE_MISS || result == IPT_ERROR_BUILD ||
+        result == IPT_ERROR_OUT_OF_MEMORY) /* other methods need less workspace */
 #endif
         result = ipt__plan_make_layout(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
@@ -223,7 +224,7 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     return result;
 }
 
-/* Makes a plan on the device for arrays (see ipt__problem), or for matrices: array->count is 0. */
+/* Makes a plan on the device for arrays, or for matrices: see ipt__problem. */
 static ipt_result ipt__array_plan_make(ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array,
                                        ipt__workspace *lent, ipt_plan **plan)
 {
