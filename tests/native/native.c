@@ -263,7 +263,8 @@ static void native_as_opencl(void **state)
         fill(source, bytes);
         results[0] = result_of(native, &desc, source, bytes);
         results[1] = result_of(opencl, &desc, source, bytes);
-        if (!results[0] != !results[1] || (results[0] && memcmp(results[0], results[1], bytes)))
+        if ((!desc.max_workspace && !results[0] != !results[1]) ||
+            (results[0] && results[1] && memcmp(results[0], results[1], bytes)))
             fail_msg("case %zu of seed %zu: the results differ", i, seed);
         free(source);
         free(results[0]);
