@@ -5623,7 +5623,7 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
     }
     if (*device)
         return IPT_SUCCESS;
-    return ipt__fail(IPT_ERROR_NO_DEVICE, "%s = \"%s\": no name of a device or platform contains it", source,
+    return ipt__fail(IPT_ERROR_NO_DEVICE, "%s = \"%s\": no name of an OpenCL device or platform contains it", source,
                      name ? name : "");
 }
 
