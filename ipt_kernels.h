@@ -2804,7 +2804,7 @@ static const unsigned short ipt__text_waves[] = {
 #define IPT__NATIVE_shuffle 9
 #define IPT__NATIVE_thin 10
 #define IPT__NATIVE_views 11
-#elif !defined(IPT__NATIVE_KERNEL) /* the native driver's programs */
+#else /* the native driver's programs */
 #pragma push_macro("g")
 #undef g
 #pragma push_macro("call")
@@ -2981,68 +2981,72 @@ static const unsigned short ipt__text_waves[] = {
 #undef memory_order_release
 #pragma push_macro("memory_order_acq_rel")
 #undef memory_order_acq_rel
-#pragma push_macro("to")
-#undef to
-#pragma push_macro("from")
-#undef from
+#pragma push_macro("name")
+#undef name
+#pragma push_macro("words")
+#undef words
+#pragma push_macro("fields")
+#undef fields
+#pragma push_macro("arguments")
+#undef arguments
+#pragma push_macro("expression_argument")
+#undef expression_argument
+#pragma push_macro("s")
+#undef s
+#pragma push_macro("as_")
+#undef as_
+#pragma push_macro("as_uchar")
+#undef as_uchar
+#pragma push_macro("as_ushort")
+#undef as_ushort
+#pragma push_macro("as_uint")
+#undef as_uint
+#pragma push_macro("as_ulong")
+#undef as_ulong
+#pragma push_macro("unit")
+#undef unit
+#pragma push_macro("result")
+#undef result
+#pragma push_macro("divisor")
+#undef divisor
+#pragma push_macro("magic")
+#undef magic
+#pragma push_macro("shift")
+#undef shift
 #pragma push_macro("units")
 #undef units
-#pragma push_macro("length")
-#undef length
-#pragma push_macro("pragma")
-#undef pragma
-#pragma push_macro("matrix")
-#undef matrix
-#pragma push_macro("held")
-#undef held
-#pragma push_macro("moved")
-#undef moved
-#pragma push_macro("first")
-#undef first
-#pragma push_macro("end")
-#undef end
-#pragma push_macro("rows")
-#undef rows
-#pragma push_macro("tiles")
-#undef tiles
-#pragma push_macro("cols")
-#undef cols
-#pragma push_macro("tile_length")
-#undef tile_length
-#pragma push_macro("run")
-#undef run
-#pragma push_macro("place")
-#undef place
-#pragma push_macro("matrices")
-#undef matrices
-#pragma push_macro("given")
-#undef given
+#pragma push_macro("element")
+#undef element
 #pragma push_macro("part")
 #undef part
-#pragma push_macro("parts")
-#undef parts
-#pragma push_macro("first_tile")
-#undef first_tile
-#pragma push_macro("end_tile")
-#undef end_tile
-#pragma push_macro("each")
-#undef each
-#pragma push_macro("base")
-#undef base
-#pragma push_macro("matrix_stride")
-#undef matrix_stride
-#pragma push_macro("step")
-#undef step
-#pragma push_macro("moves_runs")
-#undef moves_runs
-#pragma push_macro("moves_tiles")
-#undef moves_tiles
 #pragma push_macro("t")
 #undef t
+#pragma push_macro("row_slots")
+#undef row_slots
+#pragma push_macro("row_slots_magic")
+#undef row_slots_magic
+#pragma push_macro("row_slots_shift")
+#undef row_slots_shift
+#pragma push_macro("row_stride")
+#undef row_stride
+#pragma push_macro("slot_units")
+#undef slot_units
+#pragma push_macro("row")
+#undef row
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("cols")
+#undef cols
+#pragma push_macro("cols_magic")
+#undef cols_magic
+#pragma push_macro("cols_shift")
+#undef cols_shift
 #pragma push_macro("source")
 #undef source
 #pragma push_macro("target")
 #undef target
+#pragma push_macro("given")
+#undef given
 #pragma push_macro("line")
 #undef line
 #pragma push_macro("lane")
@@ -3055,8 +3059,6 @@ static const unsigned short ipt__text_waves[] = {
 #undef start
 #pragma push_macro("chunk_units")
 #undef chunk_units
-#pragma push_macro("row")
-#undef row
 #pragma push_macro("read")
 #undef read
 #pragma push_macro("source_base")
@@ -3085,30 +3087,82 @@ static const unsigned short ipt__text_waves[] = {
 #undef target_row_stride
 #pragma push_macro("lines")
 #undef lines
+#pragma push_macro("to")
+#undef to
+#pragma push_macro("from")
+#undef from
+#pragma push_macro("cp")
+#undef cp
+#pragma push_macro("async")
+#undef async
+#pragma push_macro("cg")
+#undef cg
+#pragma push_macro("shared")
+#undef shared
+#pragma push_macro("global")
+#undef global
+#pragma push_macro("L2")
+#undef L2
+#pragma push_macro("memory")
+#undef memory
+#pragma push_macro("vector")
+#undef vector
+#pragma push_macro("low")
+#undef low
+#pragma push_macro("high")
+#undef high
+#pragma push_macro("first")
+#undef first
+#pragma push_macro("wait_all")
+#undef wait_all
+#pragma push_macro("commit_group")
+#undef commit_group
+#pragma push_macro("but")
+#undef but
+#pragma push_macro("wait_group")
+#undef wait_group
+#pragma push_macro("st")
+#undef st
+#pragma push_macro("cs")
+#undef cs
+#pragma push_macro("u8")
+#undef u8
+#pragma push_macro("u16")
+#undef u16
+#pragma push_macro("u32")
+#undef u32
+#pragma push_macro("u64")
+#undef u64
+#pragma push_macro("v4")
+#undef v4
+#pragma push_macro("w")
+#undef w
 #pragma push_macro("one")
 #undef one
 #pragma push_macro("other")
 #undef other
+#pragma push_macro("step")
+#undef step
 #pragma push_macro("element_units")
 #undef element_units
+#pragma push_macro("held")
+#undef held
 #pragma push_macro("begin")
 #undef begin
 #pragma push_macro("before")
 #undef before
 #pragma push_macro("piece")
 #undef piece
+#pragma push_macro("matrix")
+#undef matrix
 #pragma push_macro("vectors")
 #undef vectors
+#pragma push_macro("end")
+#undef end
 #pragma push_macro("run_lanes")
 #undef run_lanes
 #pragma push_macro("is_last")
 #undef is_last
-#pragma push_macro("unit")
-#undef unit
-#pragma push_macro("low")
-#undef low
-#pragma push_macro("high")
-#undef high
 #pragma push_macro("bytes")
 #undef bytes
 #pragma push_macro("picked")
@@ -3119,22 +3173,26 @@ static const unsigned short ipt__text_waves[] = {
 #undef b32
 #pragma push_macro("both")
 #undef both
-#pragma push_macro("element")
-#undef element
-#pragma push_macro("words")
-#undef words
 #pragma push_macro("after")
 #undef after
 #pragma push_macro("ascending")
 #undef ascending
 #pragma push_macro("left")
 #undef left
+#pragma push_macro("pragma")
+#undef pragma
+#pragma push_macro("run")
+#undef run
 #pragma push_macro("descends")
 #undef descends
 #pragma push_macro("at")
 #undef at
 #pragma push_macro("origin")
 #undef origin
+#pragma push_macro("base")
+#undef base
+#pragma push_macro("matrix_stride")
+#undef matrix_stride
 #pragma push_macro("group_pairs")
 #undef group_pairs
 #pragma push_macro("pairs")
@@ -3153,6 +3211,8 @@ static const unsigned short ipt__text_waves[] = {
 #undef partner_step
 #pragma push_macro("pieces")
 #undef pieces
+#pragma push_macro("parts")
+#undef parts
 #pragma push_macro("of_line")
 #undef of_line
 #pragma push_macro("part_units")
@@ -3165,72 +3225,38 @@ static const unsigned short ipt__text_waves[] = {
 #undef CLK_LOCAL_MEM_FENCE
 #pragma push_macro("CLK_GLOBAL_MEM_FENCE")
 #undef CLK_GLOBAL_MEM_FENCE
-#pragma push_macro("coming")
-#undef coming
-#pragma push_macro("number")
-#undef number
-#pragma push_macro("all")
-#undef all
-#pragma push_macro("grid")
-#undef grid
-#pragma push_macro("in_grid")
-#undef in_grid
+#pragma push_macro("pack")
+#undef pack
+#pragma push_macro("instances")
+#undef instances
+#pragma push_macro("id")
+#undef id
+#pragma push_macro("lanes")
+#undef lanes
+#pragma push_macro("interleaved")
+#undef interleaved
+#pragma push_macro("packed")
+#undef packed
+#pragma push_macro("instance")
+#undef instance
 #pragma push_macro("instances_per_matrix")
 #undef instances_per_matrix
-#pragma push_macro("width")
-#undef width
-#pragma push_macro("even")
-#undef even
-#pragma push_macro("side")
-#undef side
-#pragma push_macro("direct")
-#undef direct
-#pragma push_macro("upper")
-#undef upper
-#pragma push_macro("right")
-#undef right
-#pragma push_macro("instance_stride")
-#undef instance_stride
-#pragma push_macro("piece_units")
-#undef piece_units
-#pragma push_macro("super_units")
-#undef super_units
-#pragma push_macro("total_pairs")
-#undef total_pairs
-#pragma push_macro("all_held")
-#undef all_held
-#pragma push_macro("room")
-#undef room
-#pragma push_macro("inner")
-#undef inner
-#pragma push_macro("inner_rows")
-#undef inner_rows
-#pragma push_macro("inner_cols")
-#undef inner_cols
-#pragma push_macro("turn")
-#undef turn
-#pragma push_macro("turns")
-#undef turns
-#pragma push_macro("name")
-#undef name
-#pragma push_macro("divisor")
-#undef divisor
-#pragma push_macro("magic")
-#undef magic
-#pragma push_macro("shift")
-#undef shift
-#pragma push_macro("u")
-#undef u
-#pragma push_macro("gaps")
-#undef gaps
-#pragma push_macro("unit_step")
-#undef unit_step
-#pragma push_macro("row_step")
-#undef row_step
-#pragma push_macro("part_step")
-#undef part_step
-#pragma push_macro("column")
-#undef column
+#pragma push_macro("instance_units")
+#undef instance_units
+#pragma push_macro("column_units")
+#undef column_units
+#pragma push_macro("col")
+#undef col
+#pragma push_macro("along")
+#undef along
+#pragma push_macro("next")
+#undef next
+#pragma push_macro("within")
+#undef within
+#pragma push_macro("may_alias")
+#undef may_alias
+#pragma push_macro("value")
+#undef value
 #pragma push_macro("s0")
 #undef s0
 #pragma push_macro("s1")
@@ -3263,8 +3289,6 @@ static const unsigned short ipt__text_waves[] = {
 #undef se
 #pragma push_macro("sf")
 #undef sf
-#pragma push_macro("next")
-#undef next
 #pragma push_macro("a0")
 #undef a0
 #pragma push_macro("b0")
@@ -3341,20 +3365,30 @@ static const unsigned short ipt__text_waves[] = {
 #undef next_col
 #pragma push_macro("next_row")
 #undef next_row
-#pragma push_macro("col")
-#undef col
 #pragma push_macro("last")
 #undef last
 #pragma push_macro("elements")
 #undef elements
-#pragma push_macro("packed")
-#undef packed
 #pragma push_macro("last_row")
 #undef last_row
 #pragma push_macro("last_col")
 #undef last_col
 #pragma push_macro("pitch")
 #undef pitch
+#pragma push_macro("tiles_down")
+#undef tiles_down
+#pragma push_macro("tiles_across")
+#undef tiles_across
+#pragma push_macro("first_part")
+#undef first_part
+#pragma push_macro("tile_rows")
+#undef tile_rows
+#pragma push_macro("tile_cols")
+#undef tile_cols
+#pragma push_macro("source_instance_stride")
+#undef source_instance_stride
+#pragma push_macro("target_instance_stride")
+#undef target_instance_stride
 #pragma push_macro("skew")
 #undef skew
 #pragma push_macro("backwards")
@@ -3373,8 +3407,6 @@ static const unsigned short ipt__text_waves[] = {
 #undef highest
 #pragma push_macro("inside")
 #undef inside
-#pragma push_macro("vector")
-#undef vector
 #pragma push_macro("block")
 #undef block
 #pragma push_macro("block_end")
@@ -3385,6 +3417,8 @@ static const unsigned short ipt__text_waves[] = {
 #undef values
 #pragma push_macro("four")
 #undef four
+#pragma push_macro("u")
+#undef u
 #pragma push_macro("run_stride")
 #undef run_stride
 #pragma push_macro("together")
@@ -3403,6 +3437,54 @@ static const unsigned short ipt__text_waves[] = {
 #undef aligned
 #pragma push_macro("apart")
 #undef apart
+#pragma push_macro("place")
+#undef place
+#pragma push_macro("mirror")
+#undef mirror
+#pragma push_macro("upper")
+#undef upper
+#pragma push_macro("right")
+#undef right
+#pragma push_macro("work")
+#undef work
+#pragma push_macro("width")
+#undef width
+#pragma push_macro("tiles")
+#undef tiles
+#pragma push_macro("number")
+#undef number
+#pragma push_macro("even")
+#undef even
+#pragma push_macro("direct")
+#undef direct
+#pragma push_macro("side")
+#undef side
+#pragma push_macro("begins")
+#undef begins
+#pragma push_macro("places")
+#undef places
+#pragma push_macro("across")
+#undef across
+#pragma push_macro("instance_stride")
+#undef instance_stride
+#pragma push_macro("tile_vectors")
+#undef tile_vectors
+#pragma push_macro("tile_pitch")
+#undef tile_pitch
+#pragma push_macro("place_tile")
+#undef place_tile
+#pragma push_macro("mirror_tile")
+#undef mirror_tile
+#pragma push_macro("middle")
+#undef middle
+#pragma push_macro("turn")
+#undef turn
+#pragma push_macro("turns")
+#undef turns
+#pragma push_macro("group_step")
+#undef group_step
+#pragma push_macro("turn_step")
+#undef turn_step
 #pragma push_macro("axes")
 #undef axes
 #pragma push_macro("second")
@@ -3415,8 +3497,6 @@ static const unsigned short ipt__text_waves[] = {
 #undef reversed_runs
 #pragma push_macro("run_units")
 #undef run_units
-#pragma push_macro("column_units")
-#undef column_units
 #pragma push_macro("bands")
 #undef bands
 #pragma push_macro("rest_rows")
@@ -3455,122 +3535,14 @@ static const unsigned short ipt__text_waves[] = {
 #undef saves_rows
 #pragma push_macro("rest_begin")
 #undef rest_begin
+#pragma push_macro("column")
+#undef column
 #pragma push_macro("rest")
 #undef rest
 #pragma push_macro("saved_column_stride")
 #undef saved_column_stride
-#pragma push_macro("may_alias")
-#undef may_alias
-#pragma push_macro("value")
-#undef value
-#pragma push_macro("row_slots")
-#undef row_slots
-#pragma push_macro("row_slots_magic")
-#undef row_slots_magic
-#pragma push_macro("row_slots_shift")
-#undef row_slots_shift
-#pragma push_macro("row_stride")
-#undef row_stride
-#pragma push_macro("slot_units")
-#undef slot_units
-#pragma push_macro("cols_magic")
-#undef cols_magic
-#pragma push_macro("cols_shift")
-#undef cols_shift
-#pragma push_macro("membar")
-#undef membar
-#pragma push_macro("gl")
-#undef gl
-#pragma push_macro("memory")
-#undef memory
-#pragma push_macro("memory_scope_device")
-#undef memory_scope_device
-#pragma push_macro("mem_fence")
-#undef mem_fence
-#pragma push_macro("red")
-#undef red
-#pragma push_macro("release")
-#undef release
-#pragma push_macro("gpu")
-#undef gpu
-#pragma push_macro("global")
-#undef global
-#pragma push_macro("add")
-#undef add
-#pragma push_macro("u32")
-#undef u32
-#pragma push_macro("atomic_inc")
-#undef atomic_inc
-#pragma push_macro("relaxed")
-#undef relaxed
-#pragma push_macro("ld")
-#undef ld
-#pragma push_macro("acquire")
-#undef acquire
-#pragma push_macro("fields")
-#undef fields
-#pragma push_macro("arguments")
-#undef arguments
-#pragma push_macro("expression_argument")
-#undef expression_argument
-#pragma push_macro("s")
-#undef s
-#pragma push_macro("as_")
-#undef as_
-#pragma push_macro("as_uchar")
-#undef as_uchar
-#pragma push_macro("as_ushort")
-#undef as_ushort
-#pragma push_macro("as_uint")
-#undef as_uint
-#pragma push_macro("as_ulong")
-#undef as_ulong
-#pragma push_macro("result")
-#undef result
-#pragma push_macro("cp")
-#undef cp
-#pragma push_macro("async")
-#undef async
-#pragma push_macro("cg")
-#undef cg
-#pragma push_macro("shared")
-#undef shared
-#pragma push_macro("L2")
-#undef L2
-#pragma push_macro("wait_all")
-#undef wait_all
-#pragma push_macro("commit_group")
-#undef commit_group
-#pragma push_macro("but")
-#undef but
-#pragma push_macro("wait_group")
-#undef wait_group
-#pragma push_macro("st")
-#undef st
-#pragma push_macro("cs")
-#undef cs
-#pragma push_macro("u8")
-#undef u8
-#pragma push_macro("u16")
-#undef u16
-#pragma push_macro("u64")
-#undef u64
-#pragma push_macro("v4")
-#undef v4
-#pragma push_macro("w")
-#undef w
-#pragma push_macro("index")
-#undef index
-#pragma push_macro("walk")
-#undef walk
-#pragma push_macro("lengths")
-#undef lengths
-#pragma push_macro("steps")
-#undef steps
-#pragma push_macro("carries")
-#undef carries
-#pragma push_macro("ends")
-#undef ends
+#pragma push_macro("matrices")
+#undef matrices
 #pragma push_macro("workspace")
 #undef workspace
 #pragma push_macro("all_blocks")
@@ -3585,10 +3557,116 @@ static const unsigned short ipt__text_waves[] = {
 #undef slab_base
 #pragma push_macro("slab_stride")
 #undef slab_stride
-#pragma push_macro("instance")
-#undef instance
 #pragma push_macro("block_runs")
 #undef block_runs
+#pragma push_macro("membar")
+#undef membar
+#pragma push_macro("gl")
+#undef gl
+#pragma push_macro("memory_scope_device")
+#undef memory_scope_device
+#pragma push_macro("mem_fence")
+#undef mem_fence
+#pragma push_macro("red")
+#undef red
+#pragma push_macro("release")
+#undef release
+#pragma push_macro("gpu")
+#undef gpu
+#pragma push_macro("add")
+#undef add
+#pragma push_macro("atomic_inc")
+#undef atomic_inc
+#pragma push_macro("relaxed")
+#undef relaxed
+#pragma push_macro("ld")
+#undef ld
+#pragma push_macro("acquire")
+#undef acquire
+#pragma push_macro("index")
+#undef index
+#pragma push_macro("walk")
+#undef walk
+#pragma push_macro("lengths")
+#undef lengths
+#pragma push_macro("length")
+#undef length
+#pragma push_macro("steps")
+#undef steps
+#pragma push_macro("carries")
+#undef carries
+#pragma push_macro("ends")
+#undef ends
+#pragma push_macro("in_row")
+#undef in_row
+#pragma push_macro("height")
+#undef height
+#pragma push_macro("counter")
+#undef counter
+#pragma push_macro("taken")
+#undef taken
+#pragma push_macro("seen")
+#undef seen
+#pragma push_macro("done")
+#undef done
+#pragma push_macro("control_base")
+#undef control_base
+#pragma push_macro("clear")
+#undef clear
+#pragma push_macro("clear_base")
+#undef clear_base
+#pragma push_macro("each")
+#undef each
+#pragma push_macro("batch")
+#undef batch
+#pragma push_macro("all")
+#undef all
+#pragma push_macro("stripes")
+#undef stripes
+#pragma push_macro("clear_words")
+#undef clear_words
+#pragma push_macro("polled")
+#undef polled
+#pragma push_macro("polls")
+#undef polls
+#pragma push_macro("stripe")
+#undef stripe
+#pragma push_macro("stripe_columns")
+#undef stripe_columns
+#pragma push_macro("stripe_end")
+#undef stripe_end
+#pragma push_macro("piece_columns")
+#undef piece_columns
+#pragma push_macro("gaps")
+#undef gaps
+#pragma push_macro("unit_step")
+#undef unit_step
+#pragma push_macro("row_step")
+#undef row_step
+#pragma push_macro("part_step")
+#undef part_step
+#pragma push_macro("inner")
+#undef inner
+#pragma push_macro("inner_rows")
+#undef inner_rows
+#pragma push_macro("inner_cols")
+#undef inner_cols
+#pragma push_macro("coming")
+#undef coming
+#pragma push_macro("grid")
+#undef grid
+#pragma push_macro("in_grid")
+#undef in_grid
+#pragma push_macro("piece_units")
+#undef piece_units
+#pragma push_macro("super_units")
+#undef super_units
+#pragma push_macro("total_pairs")
+#undef total_pairs
+#pragma push_macro("all_held")
+#undef all_held
+#pragma push_macro("room")
+#undef room
 #pragma push_macro("bar")
 #undef bar
 #pragma push_macro("warp")
@@ -3621,62 +3699,18 @@ static const unsigned short ipt__text_waves[] = {
 #undef going
 #pragma push_macro("flag")
 #undef flag
-#pragma push_macro("done")
-#undef done
-#pragma push_macro("mirror")
-#undef mirror
-#pragma push_macro("first_part")
-#undef first_part
-#pragma push_macro("work")
-#undef work
-#pragma push_macro("begins")
-#undef begins
-#pragma push_macro("places")
-#undef places
-#pragma push_macro("across")
-#undef across
-#pragma push_macro("tile_vectors")
-#undef tile_vectors
-#pragma push_macro("tile_pitch")
-#undef tile_pitch
-#pragma push_macro("place_tile")
-#undef place_tile
-#pragma push_macro("mirror_tile")
-#undef mirror_tile
-#pragma push_macro("middle")
-#undef middle
-#pragma push_macro("group_step")
-#undef group_step
-#pragma push_macro("turn_step")
-#undef turn_step
-#pragma push_macro("pack")
-#undef pack
-#pragma push_macro("instances")
-#undef instances
-#pragma push_macro("id")
-#undef id
-#pragma push_macro("lanes")
-#undef lanes
-#pragma push_macro("interleaved")
-#undef interleaved
-#pragma push_macro("instance_units")
-#undef instance_units
-#pragma push_macro("along")
-#undef along
-#pragma push_macro("within")
-#undef within
-#pragma push_macro("tiles_down")
-#undef tiles_down
-#pragma push_macro("tiles_across")
-#undef tiles_across
-#pragma push_macro("tile_rows")
-#undef tile_rows
-#pragma push_macro("tile_cols")
-#undef tile_cols
-#pragma push_macro("source_instance_stride")
-#undef source_instance_stride
-#pragma push_macro("target_instance_stride")
-#undef target_instance_stride
+#pragma push_macro("moved")
+#undef moved
+#pragma push_macro("tile_length")
+#undef tile_length
+#pragma push_macro("first_tile")
+#undef first_tile
+#pragma push_macro("end_tile")
+#undef end_tile
+#pragma push_macro("moves_runs")
+#undef moves_runs
+#pragma push_macro("moves_tiles")
+#undef moves_tiles
 #pragma push_macro("extent")
 #undef extent
 #pragma push_macro("targets")
@@ -3707,648 +3741,36 @@ static const unsigned short ipt__text_waves[] = {
 #undef next_to
 #pragma push_macro("in_window")
 #undef in_window
-#pragma push_macro("in_row")
-#undef in_row
-#pragma push_macro("height")
-#undef height
-#pragma push_macro("counter")
-#undef counter
-#pragma push_macro("taken")
-#undef taken
-#pragma push_macro("seen")
-#undef seen
-#pragma push_macro("control_base")
-#undef control_base
-#pragma push_macro("clear")
-#undef clear
-#pragma push_macro("clear_base")
-#undef clear_base
-#pragma push_macro("batch")
-#undef batch
-#pragma push_macro("stripes")
-#undef stripes
-#pragma push_macro("clear_words")
-#undef clear_words
-#pragma push_macro("polled")
-#undef polled
-#pragma push_macro("polls")
-#undef polls
-#pragma push_macro("stripe")
-#undef stripe
-#pragma push_macro("stripe_columns")
-#undef stripe_columns
-#pragma push_macro("stripe_end")
-#undef stripe_end
-#pragma push_macro("piece_columns")
-#undef piece_columns
-#if !IPT__NATIVE
-#define IPT__NATIVE_KERNEL IPT__NATIVE_copy
-#define IPT__NATIVE_KIND 0
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#if !IPT__NATIVE
-#define IPT__NATIVE_KERNEL IPT__NATIVE_flip
-#define IPT__NATIVE_KIND 0
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#define IPT__NATIVE_KERNEL IPT__NATIVE_tile
-#define IPT__NATIVE_KIND 0
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#define IPT__NATIVE_KERNEL IPT__NATIVE_transpose
-#define IPT__NATIVE_KIND 0
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#define IPT__NATIVE_KERNEL IPT__NATIVE_swap
-#define IPT__NATIVE_KIND 0
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#if !IPT__NATIVE
-#define IPT__NATIVE_KERNEL IPT__NATIVE_runs
-#define IPT__NATIVE_KIND 0
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#define IPT__NATIVE_KERNEL IPT__NATIVE_waves
-#define IPT__NATIVE_KIND 0
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#if !IPT__NATIVE
-#define IPT__NATIVE_KERNEL IPT__NATIVE_pairs
-#define IPT__NATIVE_KIND 0
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#if !IPT__NATIVE
-#ifndef IPT_NO_PAPERS
-#define IPT__NATIVE_KERNEL IPT__NATIVE_pairs
-#define IPT__NATIVE_KIND 1
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#endif
-#if !IPT__NATIVE
-#define IPT__NATIVE_KERNEL IPT__NATIVE_shuffle
-#define IPT__NATIVE_KIND 0
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#if !IPT__NATIVE
-#ifndef IPT_NO_PAPERS
-#define IPT__NATIVE_KERNEL IPT__NATIVE_shuffle
-#define IPT__NATIVE_KIND 1
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#endif
-#ifndef IPT_NO_BOXES
-#define IPT__NATIVE_KERNEL IPT__NATIVE_thin
-#define IPT__NATIVE_KIND 2
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#ifndef IPT_NO_BOXES
-#define IPT__NATIVE_KERNEL IPT__NATIVE_thin
-#define IPT__NATIVE_KIND 3
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#ifndef IPT_NO_BOXES
-#define IPT__NATIVE_KERNEL IPT__NATIVE_thin
-#define IPT__NATIVE_KIND 4
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#if !IPT__NATIVE
-#ifndef IPT_NO_VIEWS
-#define IPT__NATIVE_KERNEL IPT__NATIVE_views
-#define IPT__NATIVE_KIND 0
-#include IPT_KERNELS_FILE
-#undef IPT__NATIVE_KERNEL
-#undef IPT__NATIVE_KIND
-#endif
-#endif
-#pragma pop_macro("g")
-#pragma pop_macro("call")
-#pragma pop_macro("tall")
-#pragma pop_macro("tile")
-#pragma pop_macro("get_group_id")
-#pragma pop_macro("axis")
-#pragma pop_macro("group")
-#pragma pop_macro("get_num_groups")
-#pragma pop_macro("groups")
-#pragma pop_macro("get_local_id")
-#pragma pop_macro("uchar")
-#pragma pop_macro("ushort")
-#pragma pop_macro("uint")
-#pragma pop_macro("cl_uint")
-#pragma pop_macro("ulong")
-#pragma pop_macro("long")
-#pragma pop_macro("uint2")
-#pragma pop_macro("uint4")
-#pragma pop_macro("uint8")
-#pragma pop_macro("ulong2")
-#pragma pop_macro("ulong4")
-#pragma pop_macro("uchar16")
-#pragma pop_macro("ushort8")
-#pragma pop_macro("ushort16")
-#pragma pop_macro("bool")
-#pragma pop_macro("true")
-#pragma pop_macro("false")
-#pragma pop_macro("restrict")
-#pragma pop_macro("__kernel")
-#pragma pop_macro("__global")
-#pragma pop_macro("__local")
-#pragma pop_macro("reqd_work_group_size")
-#pragma pop_macro("x")
-#pragma pop_macro("y")
-#pragma pop_macro("z")
-#pragma pop_macro("unused")
-#pragma pop_macro("unroll")
-#pragma pop_macro("GCC")
-#pragma pop_macro("always_inline")
-#pragma pop_macro("address")
-#pragma pop_macro("size_t")
-#pragma pop_macro("v")
-#pragma pop_macro("i")
-#pragma pop_macro("count")
-#pragma pop_macro("type")
-#pragma pop_macro("c")
-#pragma pop_macro("d")
-#pragma pop_macro("e")
-#pragma pop_macro("f")
-#pragma pop_macro("h")
-#pragma pop_macro("j")
-#pragma pop_macro("k")
-#pragma pop_macro("l")
-#pragma pop_macro("m")
-#pragma pop_macro("n")
-#pragma pop_macro("o")
-#pragma pop_macro("p")
-#pragma pop_macro("q")
-#pragma pop_macro("r")
-#pragma pop_macro("as_uint4")
-#pragma pop_macro("as_uchar16")
-#pragma pop_macro("as_ushort8")
-#pragma pop_macro("as_ulong2")
-#pragma pop_macro("min")
-#pragma pop_macro("a")
-#pragma pop_macro("b")
-#pragma pop_macro("max")
-#pragma pop_macro("clz")
-#pragma pop_macro("mul_hi")
-#pragma pop_macro("barrier")
-#pragma pop_macro("flags")
-#pragma pop_macro("atomic_uint")
-#pragma pop_macro("atomic_or")
-#pragma pop_macro("word")
-#pragma pop_macro("bits")
-#pragma pop_macro("atomic_cmpxchg")
-#pragma pop_macro("expected")
-#pragma pop_macro("stored")
-#pragma pop_macro("atomic_fetch_add_explicit")
-#pragma pop_macro("added")
-#pragma pop_macro("order")
-#pragma pop_macro("scope")
-#pragma pop_macro("atomic_load_explicit")
-#pragma pop_macro("atomic_work_item_fence")
-#pragma pop_macro("memory_order_relaxed")
-#pragma pop_macro("memory_order_acquire")
-#pragma pop_macro("memory_order_release")
-#pragma pop_macro("memory_order_acq_rel")
-#pragma pop_macro("to")
-#pragma pop_macro("from")
-#pragma pop_macro("units")
-#pragma pop_macro("length")
-#pragma pop_macro("pragma")
-#pragma pop_macro("matrix")
-#pragma pop_macro("held")
-#pragma pop_macro("moved")
-#pragma pop_macro("first")
-#pragma pop_macro("end")
-#pragma pop_macro("rows")
-#pragma pop_macro("tiles")
-#pragma pop_macro("cols")
-#pragma pop_macro("tile_length")
-#pragma pop_macro("run")
-#pragma pop_macro("place")
-#pragma pop_macro("matrices")
-#pragma pop_macro("given")
-#pragma pop_macro("part")
-#pragma pop_macro("parts")
-#pragma pop_macro("first_tile")
-#pragma pop_macro("end_tile")
-#pragma pop_macro("each")
-#pragma pop_macro("base")
-#pragma pop_macro("matrix_stride")
-#pragma pop_macro("step")
-#pragma pop_macro("moves_runs")
-#pragma pop_macro("moves_tiles")
-#pragma pop_macro("t")
-#pragma pop_macro("source")
-#pragma pop_macro("target")
-#pragma pop_macro("line")
-#pragma pop_macro("lane")
-#pragma pop_macro("all_row")
-#pragma pop_macro("chunks")
-#pragma pop_macro("start")
-#pragma pop_macro("chunk_units")
-#pragma pop_macro("row")
-#pragma pop_macro("read")
-#pragma pop_macro("source_base")
-#pragma pop_macro("source_matrix_stride")
-#pragma pop_macro("source_first")
-#pragma pop_macro("source_row_slots")
-#pragma pop_macro("source_row_stride")
-#pragma pop_macro("row_units")
-#pragma pop_macro("write")
-#pragma pop_macro("target_base")
-#pragma pop_macro("target_matrix_stride")
-#pragma pop_macro("target_first")
-#pragma pop_macro("target_row_slots")
-#pragma pop_macro("target_row_stride")
-#pragma pop_macro("lines")
-#pragma pop_macro("one")
-#pragma pop_macro("other")
-#pragma pop_macro("element_units")
-#pragma pop_macro("begin")
-#pragma pop_macro("before")
-#pragma pop_macro("piece")
-#pragma pop_macro("vectors")
-#pragma pop_macro("run_lanes")
-#pragma pop_macro("is_last")
-#pragma pop_macro("unit")
-#pragma pop_macro("low")
-#pragma pop_macro("high")
-#pragma pop_macro("bytes")
-#pragma pop_macro("picked")
-#pragma pop_macro("prmt")
-#pragma pop_macro("b32")
-#pragma pop_macro("both")
-#pragma pop_macro("element")
-#pragma pop_macro("words")
-#pragma pop_macro("after")
-#pragma pop_macro("ascending")
-#pragma pop_macro("left")
-#pragma pop_macro("descends")
-#pragma pop_macro("at")
-#pragma pop_macro("origin")
-#pragma pop_macro("group_pairs")
-#pragma pop_macro("pairs")
-#pragma pop_macro("pair")
-#pragma pop_macro("line_pairs")
-#pragma pop_macro("line_units")
-#pragma pop_macro("partner")
-#pragma pop_macro("partner_line")
-#pragma pop_macro("partner_step")
-#pragma pop_macro("pieces")
-#pragma pop_macro("of_line")
-#pragma pop_macro("part_units")
-#pragma pop_macro("near")
-#pragma pop_macro("far")
-#pragma pop_macro("CLK_LOCAL_MEM_FENCE")
-#pragma pop_macro("CLK_GLOBAL_MEM_FENCE")
-#pragma pop_macro("coming")
-#pragma pop_macro("number")
-#pragma pop_macro("all")
-#pragma pop_macro("grid")
-#pragma pop_macro("in_grid")
-#pragma pop_macro("instances_per_matrix")
-#pragma pop_macro("width")
-#pragma pop_macro("even")
-#pragma pop_macro("side")
-#pragma pop_macro("direct")
-#pragma pop_macro("upper")
-#pragma pop_macro("right")
-#pragma pop_macro("instance_stride")
-#pragma pop_macro("piece_units")
-#pragma pop_macro("super_units")
-#pragma pop_macro("total_pairs")
-#pragma pop_macro("all_held")
-#pragma pop_macro("room")
-#pragma pop_macro("inner")
-#pragma pop_macro("inner_rows")
-#pragma pop_macro("inner_cols")
-#pragma pop_macro("turn")
-#pragma pop_macro("turns")
-#pragma pop_macro("name")
-#pragma pop_macro("divisor")
-#pragma pop_macro("magic")
-#pragma pop_macro("shift")
-#pragma pop_macro("u")
-#pragma pop_macro("gaps")
-#pragma pop_macro("unit_step")
-#pragma pop_macro("row_step")
-#pragma pop_macro("part_step")
-#pragma pop_macro("column")
-#pragma pop_macro("s0")
-#pragma pop_macro("s1")
-#pragma pop_macro("s2")
-#pragma pop_macro("s3")
-#pragma pop_macro("s4")
-#pragma pop_macro("s5")
-#pragma pop_macro("s6")
-#pragma pop_macro("s7")
-#pragma pop_macro("s8")
-#pragma pop_macro("s9")
-#pragma pop_macro("sa")
-#pragma pop_macro("sb")
-#pragma pop_macro("sc")
-#pragma pop_macro("sd")
-#pragma pop_macro("se")
-#pragma pop_macro("sf")
-#pragma pop_macro("next")
-#pragma pop_macro("a0")
-#pragma pop_macro("b0")
-#pragma pop_macro("a1")
-#pragma pop_macro("b1")
-#pragma pop_macro("a2")
-#pragma pop_macro("b2")
-#pragma pop_macro("a3")
-#pragma pop_macro("b3")
-#pragma pop_macro("a4")
-#pragma pop_macro("b4")
-#pragma pop_macro("a5")
-#pragma pop_macro("b5")
-#pragma pop_macro("a6")
-#pragma pop_macro("b6")
-#pragma pop_macro("a7")
-#pragma pop_macro("b7")
-#pragma pop_macro("a8")
-#pragma pop_macro("b8")
-#pragma pop_macro("a9")
-#pragma pop_macro("b9")
-#pragma pop_macro("aa")
-#pragma pop_macro("ba")
-#pragma pop_macro("ab")
-#pragma pop_macro("bb")
-#pragma pop_macro("ac")
-#pragma pop_macro("bc")
-#pragma pop_macro("ad")
-#pragma pop_macro("bd")
-#pragma pop_macro("ae")
-#pragma pop_macro("be")
-#pragma pop_macro("af")
-#pragma pop_macro("bf")
-#pragma pop_macro("stride")
-#pragma pop_macro("source_stride")
-#pragma pop_macro("target_stride")
-#pragma pop_macro("blocks")
-#pragma pop_macro("next_col")
-#pragma pop_macro("next_row")
-#pragma pop_macro("col")
-#pragma pop_macro("last")
-#pragma pop_macro("elements")
-#pragma pop_macro("packed")
-#pragma pop_macro("last_row")
-#pragma pop_macro("last_col")
-#pragma pop_macro("pitch")
-#pragma pop_macro("skew")
-#pragma pop_macro("backwards")
-#pragma pop_macro("block_rows")
-#pragma pop_macro("own")
-#pragma pop_macro("to_step")
-#pragma pop_macro("from_step")
-#pragma pop_macro("lowest")
-#pragma pop_macro("highest")
-#pragma pop_macro("inside")
-#pragma pop_macro("vector")
-#pragma pop_macro("block")
-#pragma pop_macro("block_end")
-#pragma pop_macro("starts")
-#pragma pop_macro("values")
-#pragma pop_macro("four")
-#pragma pop_macro("run_stride")
-#pragma pop_macro("together")
-#pragma pop_macro("element_units_magic")
-#pragma pop_macro("element_units_shift")
-#pragma pop_macro("sectors")
-#pragma pop_macro("units_of")
-#pragma pop_macro("runs")
-#pragma pop_macro("aligned")
-#pragma pop_macro("apart")
-#pragma pop_macro("axes")
-#pragma pop_macro("second")
-#pragma pop_macro("passed_last")
-#pragma pop_macro("passed")
-#pragma pop_macro("reversed_runs")
-#pragma pop_macro("run_units")
-#pragma pop_macro("column_units")
-#pragma pop_macro("bands")
-#pragma pop_macro("rest_rows")
-#pragma pop_macro("reversed_columns")
-#pragma pop_macro("short_side")
-#pragma pop_macro("gap")
-#pragma pop_macro("rest_row_stride")
-#pragma pop_macro("band")
-#pragma pop_macro("later")
-#pragma pop_macro("from_last")
-#pragma pop_macro("column_stride")
-#pragma pop_macro("saved")
-#pragma pop_macro("slab")
-#pragma pop_macro("own_begin")
-#pragma pop_macro("covered")
-#pragma pop_macro("first_band")
-#pragma pop_macro("ahead")
-#pragma pop_macro("rest_rows_at")
-#pragma pop_macro("saves_rows")
-#pragma pop_macro("rest_begin")
-#pragma pop_macro("rest")
-#pragma pop_macro("saved_column_stride")
-#pragma pop_macro("may_alias")
-#pragma pop_macro("value")
-#pragma pop_macro("row_slots")
-#pragma pop_macro("row_slots_magic")
-#pragma pop_macro("row_slots_shift")
-#pragma pop_macro("row_stride")
-#pragma pop_macro("slot_units")
-#pragma pop_macro("cols_magic")
-#pragma pop_macro("cols_shift")
-#pragma pop_macro("membar")
-#pragma pop_macro("gl")
-#pragma pop_macro("memory")
-#pragma pop_macro("memory_scope_device")
-#pragma pop_macro("mem_fence")
-#pragma pop_macro("red")
-#pragma pop_macro("release")
-#pragma pop_macro("gpu")
-#pragma pop_macro("global")
-#pragma pop_macro("add")
-#pragma pop_macro("u32")
-#pragma pop_macro("atomic_inc")
-#pragma pop_macro("relaxed")
-#pragma pop_macro("ld")
-#pragma pop_macro("acquire")
-#pragma pop_macro("fields")
-#pragma pop_macro("arguments")
-#pragma pop_macro("expression_argument")
-#pragma pop_macro("s")
-#pragma pop_macro("as_")
-#pragma pop_macro("as_uchar")
-#pragma pop_macro("as_ushort")
-#pragma pop_macro("as_uint")
-#pragma pop_macro("as_ulong")
-#pragma pop_macro("result")
-#pragma pop_macro("cp")
-#pragma pop_macro("async")
-#pragma pop_macro("cg")
-#pragma pop_macro("shared")
-#pragma pop_macro("L2")
-#pragma pop_macro("wait_all")
-#pragma pop_macro("commit_group")
-#pragma pop_macro("but")
-#pragma pop_macro("wait_group")
-#pragma pop_macro("st")
-#pragma pop_macro("cs")
-#pragma pop_macro("u8")
-#pragma pop_macro("u16")
-#pragma pop_macro("u64")
-#pragma pop_macro("v4")
-#pragma pop_macro("w")
-#pragma pop_macro("index")
-#pragma pop_macro("walk")
-#pragma pop_macro("lengths")
-#pragma pop_macro("steps")
-#pragma pop_macro("carries")
-#pragma pop_macro("ends")
-#pragma pop_macro("workspace")
-#pragma pop_macro("all_blocks")
-#pragma pop_macro("chunk")
-#pragma pop_macro("saved_base")
-#pragma pop_macro("saved_stride")
-#pragma pop_macro("slab_base")
-#pragma pop_macro("slab_stride")
-#pragma pop_macro("instance")
-#pragma pop_macro("block_runs")
-#pragma pop_macro("bar")
-#pragma pop_macro("warp")
-#pragma pop_macro("sync")
-#pragma pop_macro("answer")
-#pragma pop_macro("old")
-#pragma pop_macro("all_flags")
-#pragma pop_macro("answers")
-#pragma pop_macro("total_words")
-#pragma pop_macro("domain")
-#pragma pop_macro("flags_base")
-#pragma pop_macro("grid_slots")
-#pragma pop_macro("open")
-#pragma pop_macro("bit")
-#pragma pop_macro("slot")
-#pragma pop_macro("going")
-#pragma pop_macro("flag")
-#pragma pop_macro("done")
-#pragma pop_macro("mirror")
-#pragma pop_macro("first_part")
-#pragma pop_macro("work")
-#pragma pop_macro("begins")
-#pragma pop_macro("places")
-#pragma pop_macro("across")
-#pragma pop_macro("tile_vectors")
-#pragma pop_macro("tile_pitch")
-#pragma pop_macro("place_tile")
-#pragma pop_macro("mirror_tile")
-#pragma pop_macro("middle")
-#pragma pop_macro("group_step")
-#pragma pop_macro("turn_step")
-#pragma pop_macro("pack")
-#pragma pop_macro("instances")
-#pragma pop_macro("id")
-#pragma pop_macro("lanes")
-#pragma pop_macro("interleaved")
-#pragma pop_macro("instance_units")
-#pragma pop_macro("along")
-#pragma pop_macro("within")
-#pragma pop_macro("tiles_down")
-#pragma pop_macro("tiles_across")
-#pragma pop_macro("tile_rows")
-#pragma pop_macro("tile_cols")
-#pragma pop_macro("source_instance_stride")
-#pragma pop_macro("target_instance_stride")
-#pragma pop_macro("extent")
-#pragma pop_macro("targets")
-#pragma pop_macro("has")
-#pragma pop_macro("later_extent")
-#pragma pop_macro("sources")
-#pragma pop_macro("later_source")
-#pragma pop_macro("weights")
-#pragma pop_macro("later_weight")
-#pragma pop_macro("later_target")
-#pragma pop_macro("group_pieces")
-#pragma pop_macro("total")
-#pragma pop_macro("flags_before")
-#pragma pop_macro("in_element")
-#pragma pop_macro("next_to")
-#pragma pop_macro("in_window")
-#pragma pop_macro("in_row")
-#pragma pop_macro("height")
-#pragma pop_macro("counter")
-#pragma pop_macro("taken")
-#pragma pop_macro("seen")
-#pragma pop_macro("control_base")
-#pragma pop_macro("clear")
-#pragma pop_macro("clear_base")
-#pragma pop_macro("batch")
-#pragma pop_macro("stripes")
-#pragma pop_macro("clear_words")
-#pragma pop_macro("polled")
-#pragma pop_macro("polls")
-#pragma pop_macro("stripe")
-#pragma pop_macro("stripe_columns")
-#pragma pop_macro("stripe_end")
-#pragma pop_macro("piece_columns")
-#else
-#define ipt_load_units IPT__NATIVE_OWN(ipt_load_units)
-#define ipt_unit IPT__NATIVE_OWN(ipt_unit)
-#define ipt_store_units IPT__NATIVE_OWN(ipt_store_units)
-#define ipt_move_units IPT__NATIVE_OWN(ipt_move_units)
-#define ipt_store_thin IPT__NATIVE_OWN(ipt_store_thin)
+#define ipt_arguments IPT__NATIVE_OWN(ipt_arguments)
+#define ipt_argument_words IPT__NATIVE_OWN(ipt_argument_words)
+#define ipt_either_arguments IPT__NATIVE_OWN(ipt_either_arguments)
 #define ipt_given IPT__NATIVE_OWN(ipt_given)
+#define ipt_unit IPT__NATIVE_OWN(ipt_unit)
 #define ipt_apply IPT__NATIVE_OWN(ipt_apply)
-#define ipt_move_cycles IPT__NATIVE_OWN(ipt_move_cycles)
-#define ipt_k_thin IPT__NATIVE_OWN(ipt_k_thin)
-#define ipt_k_copy IPT__NATIVE_OWN(ipt_k_copy)
+#define ipt_divide32 IPT__NATIVE_OWN(ipt_divide32)
 #define ipt_divide64 IPT__NATIVE_OWN(ipt_divide64)
+#define ipt_index IPT__NATIVE_OWN(ipt_index)
+#define ipt_divide_index IPT__NATIVE_OWN(ipt_divide_index)
 #define ipt_slot_address IPT__NATIVE_OWN(ipt_slot_address)
+#define ipt_slot_target IPT__NATIVE_OWN(ipt_slot_target)
+#define ipt_k_copy IPT__NATIVE_OWN(ipt_k_copy)
+#define ipt_fetch_inside IPT__NATIVE_OWN(ipt_fetch_inside)
+#define ipt_fetch IPT__NATIVE_OWN(ipt_fetch)
+#define ipt_fetch_wait IPT__NATIVE_OWN(ipt_fetch_wait)
+#define ipt_fetch_close_block IPT__NATIVE_OWN(ipt_fetch_close_block)
+#define ipt_fetch_wait_but IPT__NATIVE_OWN(ipt_fetch_wait_but)
+#define ipt_store IPT__NATIVE_OWN(ipt_store)
 #define ipt_swap_elements IPT__NATIVE_OWN(ipt_swap_elements)
 #define ipt_word IPT__NATIVE_OWN(ipt_word)
 #define ipt_piece IPT__NATIVE_OWN(ipt_piece)
 #define ipt_fetch_piece IPT__NATIVE_OWN(ipt_fetch_piece)
-#define ipt_fetch_inside IPT__NATIVE_OWN(ipt_fetch_inside)
 #define ipt_pick IPT__NATIVE_OWN(ipt_pick)
 #define ipt_word_of IPT__NATIVE_OWN(ipt_word_of)
 #define ipt_descending_word IPT__NATIVE_OWN(ipt_descending_word)
 #define ipt_ascending_word IPT__NATIVE_OWN(ipt_ascending_word)
 #define ipt_write_piece IPT__NATIVE_OWN(ipt_write_piece)
 #define ipt_k_flip IPT__NATIVE_OWN(ipt_k_flip)
-#define ipt_fetch_wait IPT__NATIVE_OWN(ipt_fetch_wait)
-#define ipt_hold IPT__NATIVE_OWN(ipt_hold)
-#define ipt_held_at IPT__NATIVE_OWN(ipt_held_at)
-#define ipt_swap IPT__NATIVE_OWN(ipt_swap)
-#define ipt_pair IPT__NATIVE_OWN(ipt_pair)
-#define ipt_find_pair IPT__NATIVE_OWN(ipt_find_pair)
-#define ipt_k_pairs IPT__NATIVE_OWN(ipt_k_pairs)
-#define ipt_inner IPT__NATIVE_OWN(ipt_inner)
-#define ipt_find_inner IPT__NATIVE_OWN(ipt_find_inner)
-#define ipt_store_inner IPT__NATIVE_OWN(ipt_store_inner)
-#define ipt_divide32 IPT__NATIVE_OWN(ipt_divide32)
-#define ipt_index IPT__NATIVE_OWN(ipt_index)
-#define ipt_divide_index IPT__NATIVE_OWN(ipt_divide_index)
+#define ipt_k_tile IPT__NATIVE_OWN(ipt_k_tile)
 #define ipt_row IPT__NATIVE_OWN(ipt_row)
 #define ipt_row_in_memory IPT__NATIVE_OWN(ipt_row_in_memory)
 #define ipt_transpose_block IPT__NATIVE_OWN(ipt_transpose_block)
@@ -4369,15 +3791,23 @@ static const unsigned short ipt__text_waves[] = {
 #define ipt_transpose_block_of_threes IPT__NATIVE_OWN(ipt_transpose_block_of_threes)
 #define ipt_transpose_columns_of_threes IPT__NATIVE_OWN(ipt_transpose_columns_of_threes)
 #define ipt_transpose_threes IPT__NATIVE_OWN(ipt_transpose_threes)
+#define ipt_load_tile IPT__NATIVE_OWN(ipt_load_tile)
+#define ipt_store_tile IPT__NATIVE_OWN(ipt_store_tile)
+#define ipt_k_transpose IPT__NATIVE_OWN(ipt_k_transpose)
 #define ipt_tile_row IPT__NATIVE_OWN(ipt_tile_row)
 #define ipt_fetch_rows IPT__NATIVE_OWN(ipt_fetch_rows)
-#define ipt_fetch IPT__NATIVE_OWN(ipt_fetch)
-#define ipt_fetch_close_block IPT__NATIVE_OWN(ipt_fetch_close_block)
 #define ipt_mark_rows IPT__NATIVE_OWN(ipt_mark_rows)
 #define ipt_read_four IPT__NATIVE_OWN(ipt_read_four)
 #define ipt_store_four IPT__NATIVE_OWN(ipt_store_four)
-#define ipt_store IPT__NATIVE_OWN(ipt_store)
 #define ipt_store_rows IPT__NATIVE_OWN(ipt_store_rows)
+#define ipt_swap_in_registers IPT__NATIVE_OWN(ipt_swap_in_registers)
+#define ipt_pair IPT__NATIVE_OWN(ipt_pair)
+#define ipt_find_pair IPT__NATIVE_OWN(ipt_find_pair)
+#define ipt_places IPT__NATIVE_OWN(ipt_places)
+#define ipt_find_places IPT__NATIVE_OWN(ipt_find_places)
+#define ipt_swap_places IPT__NATIVE_OWN(ipt_swap_places)
+#define ipt_swap_pair IPT__NATIVE_OWN(ipt_swap_pair)
+#define ipt_k_swap IPT__NATIVE_OWN(ipt_k_swap)
 #define ipt_copy_piece IPT__NATIVE_OWN(ipt_copy_piece)
 #define ipt_copy_run IPT__NATIVE_OWN(ipt_copy_run)
 #define ipt_pass_run IPT__NATIVE_OWN(ipt_pass_run)
@@ -4390,63 +3820,38 @@ static const unsigned short ipt__text_waves[] = {
 #define ipt_walk IPT__NATIVE_OWN(ipt_walk)
 #define ipt_walk_from IPT__NATIVE_OWN(ipt_walk_from)
 #define ipt_walk_on IPT__NATIVE_OWN(ipt_walk_on)
-#define ipt_slot_target IPT__NATIVE_OWN(ipt_slot_target)
-#define ipt_load_tile IPT__NATIVE_OWN(ipt_load_tile)
-#define ipt_store_tile IPT__NATIVE_OWN(ipt_store_tile)
+#define ipt_k_runs IPT__NATIVE_OWN(ipt_k_runs)
 #define ipt_signal IPT__NATIVE_OWN(ipt_signal)
 #define ipt_count_read IPT__NATIVE_OWN(ipt_count_read)
 #define ipt_poll IPT__NATIVE_OWN(ipt_poll)
 #define ipt_glance IPT__NATIVE_OWN(ipt_glance)
-#define ipt_arguments IPT__NATIVE_OWN(ipt_arguments)
-#define ipt_argument_words IPT__NATIVE_OWN(ipt_argument_words)
-#define ipt_either_arguments IPT__NATIVE_OWN(ipt_either_arguments)
-#define ipt_fetch_wait_but IPT__NATIVE_OWN(ipt_fetch_wait_but)
-#define ipt_k_runs IPT__NATIVE_OWN(ipt_k_runs)
+#define ipt_transpose_tile IPT__NATIVE_OWN(ipt_transpose_tile)
+#define ipt_transpose_piece IPT__NATIVE_OWN(ipt_transpose_piece)
+#define ipt_move_rows IPT__NATIVE_OWN(ipt_move_rows)
+#define ipt_take_piece IPT__NATIVE_OWN(ipt_take_piece)
+#define ipt_k_waves IPT__NATIVE_OWN(ipt_k_waves)
+#define ipt_held_at IPT__NATIVE_OWN(ipt_held_at)
+#define ipt_inner IPT__NATIVE_OWN(ipt_inner)
+#define ipt_find_inner IPT__NATIVE_OWN(ipt_find_inner)
+#define ipt_store_inner IPT__NATIVE_OWN(ipt_store_inner)
+#define ipt_hold IPT__NATIVE_OWN(ipt_hold)
+#define ipt_swap IPT__NATIVE_OWN(ipt_swap)
+#define ipt_k_pairs IPT__NATIVE_OWN(ipt_k_pairs)
 #define ipt_claim IPT__NATIVE_OWN(ipt_claim)
 #define ipt_load IPT__NATIVE_OWN(ipt_load)
 #define ipt_k_shuffle IPT__NATIVE_OWN(ipt_k_shuffle)
-#define ipt_swap_in_registers IPT__NATIVE_OWN(ipt_swap_in_registers)
-#define ipt_places IPT__NATIVE_OWN(ipt_places)
-#define ipt_find_places IPT__NATIVE_OWN(ipt_find_places)
-#define ipt_swap_places IPT__NATIVE_OWN(ipt_swap_places)
-#define ipt_swap_pair IPT__NATIVE_OWN(ipt_swap_pair)
-#define ipt_k_swap IPT__NATIVE_OWN(ipt_k_swap)
-#define ipt_k_tile IPT__NATIVE_OWN(ipt_k_tile)
-#define ipt_k_transpose IPT__NATIVE_OWN(ipt_k_transpose)
+#define ipt_load_units IPT__NATIVE_OWN(ipt_load_units)
+#define ipt_store_units IPT__NATIVE_OWN(ipt_store_units)
+#define ipt_move_units IPT__NATIVE_OWN(ipt_move_units)
+#define ipt_store_thin IPT__NATIVE_OWN(ipt_store_thin)
+#define ipt_move_cycles IPT__NATIVE_OWN(ipt_move_cycles)
+#define ipt_k_thin IPT__NATIVE_OWN(ipt_k_thin)
 #define ipt_source_element IPT__NATIVE_OWN(ipt_source_element)
 #define ipt_result_element IPT__NATIVE_OWN(ipt_result_element)
 #define ipt_has_moved IPT__NATIVE_OWN(ipt_has_moved)
 #define ipt_load_piece IPT__NATIVE_OWN(ipt_load_piece)
 #define ipt_store_piece IPT__NATIVE_OWN(ipt_store_piece)
 #define ipt_k_views IPT__NATIVE_OWN(ipt_k_views)
-#define ipt_transpose_tile IPT__NATIVE_OWN(ipt_transpose_tile)
-#define ipt_transpose_piece IPT__NATIVE_OWN(ipt_transpose_piece)
-#define ipt_move_rows IPT__NATIVE_OWN(ipt_move_rows)
-#define ipt_take_piece IPT__NATIVE_OWN(ipt_take_piece)
-#define ipt_k_waves IPT__NATIVE_OWN(ipt_k_waves)
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_copy
-#define IPT_ARGUMENT_LIST(X, D) IPT_copy_ARGUMENTS(X, D)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_flip
-#define IPT_ARGUMENT_LIST(X, D) IPT_flip_ARGUMENTS(X, D)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_tile
-#define IPT_ARGUMENT_LIST(X, D) IPT_tile_ARGUMENTS(X, D)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_transpose
-#define IPT_ARGUMENT_LIST(X, D) IPT_transpose_ARGUMENTS(X, D)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_swap
-#define IPT_ARGUMENT_LIST(X, D) IPT_swap_ARGUMENTS(X, D)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_runs
-#define IPT_ARGUMENT_LIST(X, D) IPT_runs_ARGUMENTS(X, D)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_waves
-#define IPT_ARGUMENT_LIST(X, D) IPT_waves_ARGUMENTS(X, D)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
-#define IPT_ARGUMENT_LIST(X, D) IPT_pairs_ARGUMENTS(X, D)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
-#define IPT_ARGUMENT_LIST(X, D) IPT_shuffle_ARGUMENTS(X, D)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
-#define IPT_ARGUMENT_LIST(X, D) IPT_thin_ARGUMENTS(X, D)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
-#define IPT_ARGUMENT_LIST(X, D) IPT_views_ARGUMENTS(X, D)
-#endif
 #define IPT_AS_C 1
 #define IPT_CALL_TYPE ipt__native_call
 #define IPT_GROUP_SIZE 1
@@ -4458,19 +3863,6 @@ static const unsigned short ipt__text_waves[] = {
 #define IPT_MEMORY_MODEL 3
 #define IPT_BANK_PADDING 0
 #define IPT_FLAG_SPREAD 1
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
-#define IPT_AXES 8
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
-#define IPT_INNER IPT__NATIVE_KIND
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
-#define IPT_INNER IPT__NATIVE_KIND
-#define IPT_REGISTERS 0
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
-#define IPT_CHANNELS IPT__NATIVE_KIND
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
-#define IPT_AXES 8
-#define IPT_REGISTERS IPT__NATIVE_REGISTERS
-#endif
 #define IPT_INDEX_BITS 64
 #define IPT_LOCAL_BYTES IPT__NATIVE_LOCAL_BYTES
 #define IPT_REVERSED 0
@@ -4583,7 +3975,23 @@ IPT_OF_##n(16), IPT_OF_##o(16), IPT_OF_##p(16), IPT_OF_##q(16), IPT_OF_##r(16))
 #define memory_order_acquire __ATOMIC_ACQUIRE
 #define memory_order_release __ATOMIC_RELEASE
 #define memory_order_acq_rel __ATOMIC_ACQ_REL
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_copy || IPT__NATIVE_KERNEL == IPT__NATIVE_flip || IPT__NATIVE_KERNEL == IPT__NATIVE_tile || IPT__NATIVE_KERNEL == IPT__NATIVE_transpose || IPT__NATIVE_KERNEL == IPT__NATIVE_swap || IPT__NATIVE_KERNEL == IPT__NATIVE_runs || IPT__NATIVE_KERNEL == IPT__NATIVE_waves || IPT__NATIVE_KERNEL == IPT__NATIVE_pairs || IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle || IPT__NATIVE_KERNEL == IPT__NATIVE_thin || IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#if !IPT__NATIVE
+#define IPT__NATIVE_KERNEL IPT__NATIVE_copy
+#define IPT__NATIVE_KIND 0
+#define IPT_ARGUMENT_LIST(X, D) IPT_copy_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
 #if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
 #error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
 #endif
@@ -4694,8 +4102,6 @@ return unit;
 }
 #define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
 #define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_copy || IPT__NATIVE_KERNEL == IPT__NATIVE_flip || IPT__NATIVE_KERNEL == IPT__NATIVE_tile || IPT__NATIVE_KERNEL == IPT__NATIVE_swap || IPT__NATIVE_KERNEL == IPT__NATIVE_runs || IPT__NATIVE_KERNEL == IPT__NATIVE_waves || IPT__NATIVE_KERNEL == IPT__NATIVE_pairs || IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle || IPT__NATIVE_KERNEL == IPT__NATIVE_views
 #define IPT_DIVISOR(name) name, name##_magic, name##_shift
 IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
 {
@@ -4726,26 +4132,6 @@ return ipt_divide64(n, divisor, magic, shift);
 #define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
 const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
 #endif
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_transpose || IPT__NATIVE_KERNEL == IPT__NATIVE_swap || IPT__NATIVE_KERNEL == IPT__NATIVE_runs || IPT__NATIVE_KERNEL == IPT__NATIVE_waves
-#if IPT_GROUP_SIZE == 1
-#if defined(__has_builtin) && !defined(__SPIR__) && !defined(IPT_PREFETCH)
-#if __has_builtin(__builtin_prefetch)
-#define IPT_PREFETCH(address) __builtin_prefetch((const void *)(address))
-#endif
-#endif
-#ifndef IPT_PREFETCH
-#define IPT_PREFETCH(address)
-#endif
-#define IPT_AT_ANY_ADDRESS(type, name)                                                                                 \
-typedef struct __attribute__((packed, may_alias)) name {                                                           \
-type value;                                                                                                    \
-} name;
-#define IPT_LOAD_AT_ANY(name, from) (((__global const name *)(from))->value)
-#define IPT_STORE_AT_ANY(name, to, stored) (((__global name *)(to))->value = (stored))
-#endif
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_copy || IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
 IPT_FUNCTION ulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift,
 ulong row_stride, ulong slot_units)
 {
@@ -4757,68 +4143,213 @@ IPT_FUNCTION ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulon
 const ipt_index row = ipt_divide_index(t, IPT_DIVISOR(cols));
 return (t - row * (ipt_index)cols) * (ipt_index)rows + row;
 }
+#if !defined(IPT_LANES)
+#error "IPT_LANES must be defined"
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves || IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle || IPT__NATIVE_KERNEL == IPT__NATIVE_views
-#ifndef IPT_MEMORY_MODEL
-#error "IPT_MEMORY_MODEL must be defined"
-#endif
-#if IPT_MEMORY_MODEL == 3
-#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))
-#endif
-#if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2
-#define IPT_FENCE_DEVICE() __asm__ volatile("membar.gl;" ::: "memory")
-#elif IPT_MEMORY_MODEL == 3
-#define IPT_FENCE_DEVICE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
-#else
-#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
-IPT_FUNCTION void ipt_signal(volatile __global uint *word)
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_copy(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)
 {
-#if IPT_MEMORY_MODEL == 2
-__asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
-#elif IPT_MEMORY_MODEL == 3
-atomic_fetch_add_explicit(IPT_ATOMIC(word), 1u, memory_order_release, memory_scope_device);
+const ipt_given given = IPT_GIVEN, *const g = &given;
+const ulong line = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES;
+const uint lane = get_local_id(0) % IPT_LANES;
+const ulong all_row = ipt_divide64(line, IPT_DIVISOR(g->chunks));
+const ulong start = (line - all_row * g->chunks) * g->chunk_units;
+const ulong m = ipt_divide64(all_row, IPT_DIVISOR(g->rows));
+const ulong row = all_row - m * g->rows;
+__global ipt_unit *read =
+source + g->source_base + m * g->source_matrix_stride + start +
+ipt_slot_address(g->source_first + row, IPT_DIVISOR(g->source_row_slots), g->source_row_stride, g->row_units);
+__global ipt_unit *write =
+target + g->target_base + m * g->target_matrix_stride + start +
+ipt_slot_address(g->target_first + row, IPT_DIVISOR(g->target_row_slots), g->target_row_stride, g->row_units);
+const uint units = line < g->lines ? (uint)min((ulong)g->chunk_units, g->row_units - start) : 0;
+for (uint k = lane; k < units; k += IPT_LANES)
+write[k] = read[k];
+}
+IPT__NATIVE_RUN_2_0(copy, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#endif
+#if !IPT__NATIVE
+#define IPT__NATIVE_KERNEL IPT__NATIVE_flip
+#define IPT__NATIVE_KIND 0
+#define IPT_ARGUMENT_LIST(X, D) IPT_flip_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
 #else
-IPT_FENCE_DEVICE();
-atomic_inc(word);
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
 #endif
 }
-IPT_FUNCTION void ipt_count_read(volatile __global uint *word)
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
 {
-#if IPT_MEMORY_MODEL == 2
-__asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
-#else
-ipt_signal(word);
-#endif
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
 }
-IPT_FUNCTION uint ipt_poll(volatile __global uint *word)
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
 {
-#if IPT_MEMORY_MODEL == 2
-uint value;
-__asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-return value;
-#elif IPT_MEMORY_MODEL == 3
-return atomic_load_explicit(IPT_ATOMIC(word), memory_order_acquire, memory_scope_device);
-#else
-const uint value = atomic_or(word, 0u);
-IPT_FENCE_DEVICE();
-return value;
-#endif
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
 }
-IPT_FUNCTION uint ipt_glance(volatile __global uint *word)
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
 {
-#if IPT_MEMORY_MODEL == 2
-uint value;
-__asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-return value;
-#elif IPT_MEMORY_MODEL == 3
-return atomic_load_explicit(IPT_ATOMIC(word), memory_order_relaxed, memory_scope_device);
+return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
 #else
-return atomic_or(word, 0u);
-#endif
+typedef ulong ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide64(n, divisor, magic, shift);
 }
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_flip || IPT__NATIVE_KERNEL == IPT__NATIVE_swap
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
+#endif
 #ifndef IPT_MEMORY_MODEL
 #error "IPT_MEMORY_MODEL must be defined"
 #endif
@@ -4888,178 +4419,618 @@ __asm__ volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(un
 : "memory");
 #endif
 }
+#ifndef IPT_ELEMENT_UNITS
+#error "IPT_ELEMENT_UNITS must be defined"
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_pairs || IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
-IPT_INLINE uint ipt_held_at(uint u, bool gaps)
+#if IPT_GROUP_SIZE == 1
+IPT_INLINE void ipt_swap_elements(__global ipt_unit *restrict one, __global ipt_unit *restrict other, ulong count,
+long step, const ipt_given *g)
 {
-return gaps ? u + u / 32 + u / 1024 : u;
+const ulong units = count * g->element_units;
+if (step > 0)
+for (ulong k = 0; k < units; ++k) {
+const ipt_unit held = one[k];
+one[k] = other[k];
+other[k] = held;
 }
-#if defined(IPT_INNER) && IPT_INNER
-typedef struct ipt_inner {
-uint unit, row, part;
-uint unit_step, row_step, part_step;
-uint rows, row_units, element_units, units;
-} ipt_inner;
-IPT_INLINE void ipt_find_inner(ipt_inner *inner, uint lane, uint inner_rows, uint inner_cols, uint element_units)
-{
-const uint column = inner_rows * element_units, row_units = inner_cols * element_units;
-inner->part = lane % element_units;
-inner->row = lane % column / element_units;
-inner->unit = inner->row * row_units + lane / column * element_units + inner->part;
-inner->part_step = IPT_LANES % element_units;
-inner->row_step = IPT_LANES % column / element_units;
-inner->unit_step = inner->row_step * row_units + IPT_LANES / column * element_units + inner->part_step;
-inner->rows = inner_rows;
-inner->row_units = row_units;
-inner->element_units = element_units;
-inner->units = inner_rows * row_units;
-}
-IPT_INLINE void ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, const ipt_inner *inner,
-bool gaps)
-{
-#if IPT_LANES == 1
-for (uint first = 0; first < inner->row_units; first += inner->element_units)
-for (uint row = first; row < inner->units; row += inner->row_units)
-for (uint part = 0; part < inner->element_units; ++part)
-*to++ = held[row + part];
-#else
-uint unit = inner->unit, row = inner->row, part = inner->part;
-for (uint k = lane; k < inner->units; k += IPT_LANES) {
-to[k] = held[ipt_held_at(unit, gaps)];
-unit += inner->unit_step;
-row += inner->row_step;
-part += inner->part_step;
-if (part >= inner->element_units) {
-part -= inner->element_units;
-++row;
-unit += inner->row_units - inner->element_units;
-}
-if (row >= inner->rows) {
-row -= inner->rows;
-unit += inner->element_units - inner->units;
-}
-}
-#endif
-}
-#endif
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_swap
-#ifndef IPT_REVERSED
-#define IPT_REVERSED 0
-#endif
-#define IPT_REVERSED_RUNS (IPT_REVERSED & 1)
-#define IPT_REVERSED_COLUMNS (IPT_REVERSED >> 1)
-IPT_FUNCTION uint ipt_tile_row(uint i, uint pitch, uint skew)
-{
-return i * pitch + (i >> skew);
-}
-IPT_FUNCTION void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ulong row_units,
-bool backwards, uint rows, uint units, uint blocks, uint block_rows, uint run_lanes,
-uint pitch, uint skew, ulong low, ulong high)
-{
-const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;
-const uint first = get_local_id(0) / run_lanes;
-const ulong own = begin + first * row_units;
-const uint shift = (uint)own & (IPT_VECTOR_UNITS - 1);
-const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
-const uint to_step = ipt_tile_row(step, pitch, skew);
-const ulong from_step = backwards ? -(step * -row_units / IPT_VECTOR_UNITS)
-: step * row_units / IPT_VECTOR_UNITS;
-const ulong last = begin + rows * row_units - row_units, lowest = backwards ? last : begin,
-highest = backwards ? begin : last;
-const bool inside =
-lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low && highest + units + IPT_VECTOR_UNITS - 1 <= high;
-ulong vector = own / IPT_VECTOR_UNITS + lane;
-__local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;
-uint i = first;
-for (uint block = 1; block <= blocks; ++block) {
-for (const uint block_end = min(rows, block * block_rows); i < block_end; i += step) {
-__global uint4 *from = (__global uint4 *)matrix + vector;
-for (uint q = 0; lane + q < end; q += run_lanes)
-if (inside)
-ipt_fetch_inside(to + q, from + q);
+#if IPT_ELEMENT_UNITS == 1
 else
-ipt_fetch(to + q, matrix, vector + q, low, high);
-vector += from_step;
-to += to_step;
+for (ulong k = 0; k < units; ++k) {
+const ipt_unit held = one[k];
+one[k] = other[-(long)k];
+other[-(long)k] = held;
 }
-ipt_fetch_close_block();
-}
-}
-IPT_FUNCTION void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)
-{
-for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)
-starts[i] = ipt_tile_row(i, pitch, skew) * IPT_VECTOR_UNITS +
-(((uint)begin + i * (uint)row_units) & (IPT_VECTOR_UNITS - 1));
-}
-IPT_FUNCTION void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
-{
-#if IPT_UNIT_BYTES == 4
-const uint4 four = *(__local uint4 *)from;
-values[0] = IPT_COMPONENT(four, 0);
-values[1] = IPT_COMPONENT(four, 1);
-values[2] = IPT_COMPONENT(four, 2);
-values[3] = IPT_COMPONENT(four, 3);
 #else
-IPT_UNROLL
-for (uint u = 0; u < 4; ++u)
-values[u] = from[u];
-#endif
-}
-IPT_INLINE void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
-ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,
-uint element_units, uint element_units_magic, uint element_units_shift,
-const ipt_given *g)
-{
-const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
-__global ipt_unit *sectors[4];
-IPT_UNROLL
-for (uint u = 0; u < 4; ++u)
-sectors[u] = target + (begin - before) + u * run_stride;
-for (uint at = lane; at - lane < units + before; at += IPT_LINE_LANES) {
-const uint i = at - before, inside = min(i, units - 1);
-IPT_ELEMENT_OF(inside, element_units, element, part);
-__local ipt_unit *units_of = tile + (starts[element] + part + from);
-ipt_unit values[4];
-if (together) {
-ipt_read_four(values, units_of);
-} else {
-IPT_UNROLL
-for (uint u = 0; u < 4; ++u)
-values[u] = units_of[u < count ? u * from_step : 0];
-}
-if (i < units) {
-IPT_UNROLL
-for (uint u = 0; u < 4; ++u)
-if (u < count)
-ipt_store(&sectors[u][at], ipt_apply(values[u], g));
-}
-}
-}
-IPT_INLINE void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
-ulong row_units, uint runs, uint units, bool aligned, uint element_units,
-uint element_units_magic, uint element_units_shift, const ipt_given *g)
-{
-const uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
-for (uint line = get_local_id(0) / IPT_LINE_LANES;; line += IPT_LINES) {
-const uint run =
-apart == 1 ? 4 * line : line / IPT_SECTOR_UNITS * (4 * IPT_SECTOR_UNITS) + line % IPT_SECTOR_UNITS;
-if (run >= runs)
-break;
-const ulong first = begin + run * row_units;
-const uint from = run * element_units;
-if (aligned && apart == 1 && run + 4 <= runs)
-ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0, g);
-else if (run + 3 * apart < runs)
-ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,
-IPT_DIVISOR(element_units), g);
 else
-ipt_store_four(tile, starts, target, first, apart * row_units, (runs - run + apart - 1) / apart, units,
-from, apart * element_units, false, IPT_DIVISOR(element_units), g);
+for (ulong k = 0; k < count; ++k)
+for (uint part = 0; part < g->element_units; ++part) {
+const ipt_unit held = one[k * g->element_units + part];
+one[k * g->element_units + part] = other[part - (long)k * g->element_units];
+other[part - (long)k * g->element_units] = held;
+}
+#endif
+}
+#else
+#define IPT_MOST_PIECES (IPT_GROUP_SIZE <= 8 ? 1 : IPT_GROUP_SIZE / 8)
+#define IPT_SIDE_VECTORS (IPT_GROUP_SIZE + 3 * IPT_MOST_PIECES)
+#if IPT_UNIT_BYTES < 4
+typedef uint ipt_word;
+#else
+typedef ipt_unit ipt_word;
+#endif
+#define IPT_WORD_UNITS ((uint)(sizeof(ipt_word) / IPT_UNIT_BYTES))
+typedef struct ipt_piece {
+__global ipt_unit *begin;
+__local ipt_unit *held;
+uint before;
+} ipt_piece;
+IPT_INLINE void ipt_fetch_piece(ipt_piece *piece, __global ipt_unit *matrix, __local uint4 *vectors, ulong begin,
+uint units, uint lane, const ipt_given *g)
+{
+const uint before = (uint)begin & (IPT_VECTOR_UNITS - 1), end = before + units;
+const uint count = units ? (end + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;
+__global ipt_unit *const from = matrix + (begin - before);
+__local ipt_unit *const to = (__local ipt_unit *)vectors;
+piece->begin = matrix + begin;
+piece->held = to + before;
+piece->before = before & (IPT_WORD_UNITS - 1);
+for (uint q = lane; q < count; q += g->run_lanes)
+if (q * IPT_VECTOR_UNITS >= before && (q + 1) * IPT_VECTOR_UNITS <= end)
+ipt_fetch_inside(vectors + q, (__global uint4 *)from + q);
+for (uint i = lane; i < 2 * IPT_VECTOR_UNITS; i += g->run_lanes) {
+const bool is_last = i >= IPT_VECTOR_UNITS;
+const uint q = is_last ? count - 1 : 0, unit = q * IPT_VECTOR_UNITS + i % IPT_VECTOR_UNITS;
+if ((is_last ? count > 1 : count > 0) && (q * IPT_VECTOR_UNITS < before || (q + 1) * IPT_VECTOR_UNITS > end))
+to[unit] = unit >= before && unit < end ? from[unit] : (ipt_unit)0;
+}
+if (lane == 0)
+vectors[-1] = vectors[count] = 0;
+}
+#if IPT_UNIT_BYTES < 4
+IPT_INLINE uint ipt_pick(uint low, uint high, uint bytes)
+{
+#if IPT_MEMORY_MODEL == 2
+uint picked;
+__asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(picked) : "r"(low), "r"(high), "r"(bytes));
+return picked;
+#else
+const ulong both = low | (ulong)high << 32;
+return (uint)(both >> 8 * (bytes & 7) & 0xff) | (uint)(both >> 8 * (bytes >> 4 & 7) & 0xff) << 8 |
+(uint)(both >> 8 * (bytes >> 8 & 7) & 0xff) << 16 | (uint)(both >> 8 * (bytes >> 12 & 7) & 0xff) << 24;
+#endif
+}
+IPT_INLINE __local const uint *ipt_word_of(const ipt_piece *piece, uint from)
+{
+return (__local const uint *)(piece->held - piece->before) + (int)(from & -IPT_WORD_UNITS) / (int)IPT_WORD_UNITS;
+}
+#define IPT_BYTES_FROM(bytes, from) ((bytes) + 0x1111u * IPT_UNIT_BYTES * ((from) & (IPT_WORD_UNITS - 1)))
+#endif
+IPT_INLINE ipt_word ipt_descending_word(const ipt_piece *piece, uint unit, uint count, const ipt_given *g)
+{
+#if IPT_UNIT_BYTES >= 4
+IPT_ELEMENT_OF(unit, g->element_units, element, part);
+return piece->held[(count - 1 - element) * (IPT_ELEMENT_UNITS == 1 ? 1 : g->element_units) + part];
+#elif IPT_ELEMENT_UNITS == 1
+const uint from = piece->before + count - IPT_WORD_UNITS - unit;
+__local const uint *words = ipt_word_of(piece, from);
+return ipt_pick(words[0], words[1], IPT_BYTES_FROM(IPT_UNIT_BYTES == 1 ? 0x0123u : 0x1032u, from));
+#else
+#if IPT_UNIT_BYTES == 1
+if (g->element_units == 3) {
+const uint after = (unit + 3) / 3, part = unit + 3 - after * 3, from = piece->before + (count - 1 - after) * 3;
+__local const uint *words = ipt_word_of(piece, from);
+const uint ascending = IPT_BYTES_FROM(0x3210u, from);
+return ipt_pick(ipt_pick(words[0], words[1], ascending), ipt_pick(words[1], words[2], ascending),
+part == 0   ? 0x0543u
+: part == 1 ? 0x1054u
+: 0x2105u);
+}
+#endif
+IPT_ELEMENT_OF(unit + g->element_units, g->element_units, after, part);
+int from = (int)((count - after) * g->element_units + part);
+uint word = 0, left = g->element_units - part;
+IPT_UNROLL
+for (uint i = 0; i < IPT_WORD_UNITS; ++i) {
+if (unit + i < count * g->element_units)
+word |= (uint)piece->held[from] << 8 * IPT_UNIT_BYTES * i;
+from += --left ? 1 : 1 - 2 * (int)g->element_units;
+left += left ? 0 : g->element_units;
+}
+return word;
+#endif
+}
+IPT_INLINE ipt_word ipt_ascending_word(const ipt_piece *piece, uint unit)
+{
+#if IPT_UNIT_BYTES >= 4
+return piece->held[unit];
+#else
+const uint from = piece->before + unit;
+__local const uint *words = ipt_word_of(piece, from);
+return ipt_pick(words[0], words[1], IPT_BYTES_FROM(0x3210u, from));
+#endif
+}
+IPT_INLINE void ipt_write_piece(const ipt_piece *run, const ipt_piece *other, uint units, uint count, bool descends,
+uint lane, const ipt_given *g)
+{
+IPT_UNROLL
+for (uint at = lane * IPT_WORD_UNITS; at < units + run->before; at += g->run_lanes * IPT_WORD_UNITS) {
+const uint unit = at - run->before;
+const ipt_word word = descends ? ipt_descending_word(other, unit, count, g) : ipt_ascending_word(other, unit);
+if (unit < units && units - unit >= IPT_WORD_UNITS)
+*(__global ipt_word *)(run->begin + unit) = word;
+#if IPT_UNIT_BYTES < 4
+else
+IPT_UNROLL
+for (uint i = 0; i < IPT_WORD_UNITS; ++i)
+if (unit + i < units)
+run->begin[unit + i] = (ipt_unit)(word >> 8 * IPT_UNIT_BYTES * i);
+#endif
 }
 }
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_transpose || IPT__NATIVE_KERNEL == IPT__NATIVE_swap || IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_flip(__global ipt_unit *matrix IPT_ARGUMENTS)
+{
+const ipt_given given = IPT_GIVEN, *const g = &given;
+#if IPT_GROUP_SIZE > 1
+__local uint4 vectors[2 * IPT_SIDE_VECTORS];
+#endif
+const uint m = get_group_id(0) / g->groups;
+const uint group = get_group_id(0) - m * g->groups;
+const ulong origin = g->base + m * g->matrix_stride;
+#if IPT_GROUP_SIZE == 1
+const ulong first = group * g->group_pairs, end = min(g->pairs, first + g->group_pairs);
+for (ulong pair = first; pair < end;) {
+const ulong line = pair / g->line_pairs, j = pair - line * g->line_pairs,
+count = min(end - pair, g->line_pairs - j);
+ipt_swap_elements(matrix + origin + (line * g->line_units + j * g->element_units),
+matrix + origin + (g->partner + (long)line * g->partner_line + (long)j * g->partner_step),
+count, g->partner_step, g);
+pair += count;
+}
+#else
+const uint lane = get_local_id(0) & (g->run_lanes - 1), row = get_local_id(0) / g->run_lanes;
+const uint pieces = (uint)((g->line_pairs + g->group_pairs - 1) / g->group_pairs) * g->parts;
+const uint lines = group / pieces, piece = group - lines * pieces, part = piece % g->parts;
+const ulong line = (ulong)lines * (IPT_GROUP_SIZE / g->run_lanes) + row, of_line = line * g->line_pairs;
+const ulong first = (ulong)(piece / g->parts) * g->group_pairs,
+end = of_line < g->pairs
+? max(first, min(min(g->pairs - of_line, g->line_pairs), first + g->group_pairs))
+: first;
+const uint begin = part * g->part_units,
+units = first < end ? (uint)min((ulong)g->part_units, (end - first) * g->element_units - begin) : 0;
+const bool descends = g->partner_step < 0 && end - first > 1;
+const long other = g->partner + (long)line * g->partner_line + (long)(descends ? end - 1 : first) * g->partner_step;
+__local uint4 *held = vectors + row * (g->run_lanes + 3) + 1;
+ipt_piece near, far;
+ipt_fetch_piece(&near, matrix, held, origin + line * g->line_units + first * g->element_units + begin, units, lane,
+g);
+ipt_fetch_piece(&far, matrix, held + IPT_SIDE_VECTORS, (ulong)((long)origin + other) + begin, units, lane, g);
+ipt_fetch_wait();
+barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+ipt_write_piece(&near, &far, units, (uint)(end - first), descends, lane, g);
+ipt_write_piece(&far, &near, units, (uint)(end - first), descends, lane, g);
+#endif
+}
+IPT__NATIVE_RUN_1_0(flip, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_VECTOR_UNITS
+#undef IPT_SECTOR_UNITS
+#undef IPT_BLOCKS
+#undef IPT_MOST_PIECES
+#undef IPT_SIDE_VECTORS
+#undef IPT_WORD_UNITS
+#undef IPT_BYTES_FROM
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#endif
+#define IPT__NATIVE_KERNEL IPT__NATIVE_tile
+#define IPT__NATIVE_KIND 0
+#define IPT_ARGUMENT_LIST(X, D) IPT_tile_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
+#else
+typedef ulong ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide64(n, divisor, magic, shift);
+}
+#endif
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
+#endif
+#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)
+#error "IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined"
+#endif
+#if IPT_BANK_PADDING
+#define IPT_PLACE(k) ((k) + (k) / 32)
+#else
+#define IPT_PLACE(k) (k)
+#endif
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
+{
+const ipt_given given = IPT_GIVEN, *const g = &given;
+const ulong first = (ulong)get_group_id(0) * g->pack;
+const ulong left = g->instances - first;
+const uint count = left < g->pack ? (uint)left : g->pack;
+const uint id = get_local_id(0), lines = IPT_GROUP_SIZE / g->lanes;
+const uint lane = g->interleaved ? id / lines : id & (g->lanes - 1),
+line = g->interleaved ? id & (lines - 1) : id / g->lanes;
+for (uint packed = line; packed < count; packed += lines) {
+const ulong instance = first + packed;
+const ulong m = ipt_divide64(instance, IPT_DIVISOR(g->instances_per_matrix));
+const ulong begin =
+g->base + m * g->matrix_stride + (instance - m * g->instances_per_matrix) * g->instance_units;
+for (uint k = lane; k < g->instance_units; k += g->lanes)
+tile[IPT_PLACE(packed * g->instance_units + k)] = matrix[begin + k];
+}
+#if IPT_GROUP_SIZE > 1
+barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+for (uint packed = line; packed < count; packed += lines) {
+const ulong instance = first + packed;
+const ulong m = ipt_divide64(instance, IPT_DIVISOR(g->instances_per_matrix));
+const ulong begin =
+g->base + m * g->matrix_stride + (instance - m * g->instances_per_matrix) * g->instance_units;
+#if IPT_GROUP_SIZE == 1
+const uint parts = IPT_ELEMENT_UNITS == 1 ? 1 : g->element_units, run = g->column_units / parts;
+ulong to = begin;
+for (uint col = 0; to < begin + g->instance_units; ++col)
+for (uint element = 0; element < run; ++element) {
+const uint from =
+packed * g->instance_units + (uint)(g->origin + (int)element * g->along + (int)col * g->next);
+for (uint part = 0; part < parts; ++part)
+matrix[to++] = ipt_apply(tile[IPT_PLACE(from + part)], g);
+}
+#else
+for (uint k = lane; k < g->instance_units; k += g->lanes) {
+const uint col = ipt_divide32(k, IPT_DIVISOR(g->column_units));
+const uint within = k - col * g->column_units;
+#if IPT_ELEMENT_UNITS == 1
+const uint from = (uint)(g->origin + (int)within * g->along + (int)col * g->next);
+#else
+const uint row = ipt_divide32(within, IPT_DIVISOR(g->element_units));
+const uint from =
+(uint)(g->origin + (int)row * g->along + (int)col * g->next) + (within - row * g->element_units);
+#endif
+matrix[begin + k] = ipt_apply(tile[IPT_PLACE(packed * g->instance_units + from)], g);
+}
+#endif
+}
+}
+IPT__NATIVE_RUN_1_1(tile, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_PLACE
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#define IPT__NATIVE_KERNEL IPT__NATIVE_transpose
+#define IPT__NATIVE_KIND 0
+#define IPT_ARGUMENT_LIST(X, D) IPT_transpose_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#if IPT_GROUP_SIZE == 1
+#if defined(__has_builtin) && !defined(__SPIR__) && !defined(IPT_PREFETCH)
+#if __has_builtin(__builtin_prefetch)
+#define IPT_PREFETCH(address) __builtin_prefetch((const void *)(address))
+#endif
+#endif
+#ifndef IPT_PREFETCH
+#define IPT_PREFETCH(address)
+#endif
+#define IPT_AT_ANY_ADDRESS(type, name)                                                                                 \
+typedef struct __attribute__((packed, may_alias)) name {                                                           \
+type value;                                                                                                    \
+} name;
+#define IPT_LOAD_AT_ANY(name, from) (((__global const name *)(from))->value)
+#define IPT_STORE_AT_ANY(name, to, stored) (((__global name *)(to))->value = (stored))
+#endif
 #define IPT_ROWS_AHEAD 256
 #ifndef IPT_AS_C
 #define IPT_OF_a0(x, y) (x).s0
@@ -5387,8 +5358,6 @@ target[col * target_stride + k] = source[k / 3 * source_stride + 3 * col + k % 3
 #else
 #define IPT_THREES 0
 #endif
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_transpose || IPT__NATIVE_KERNEL == IPT__NATIVE_swap
 #if IPT_ELEMENT_UNITS == 1
 #define IPT_SPLIT(k, parts, element, part) const uint element = (k), part = 0
 #else
@@ -5416,477 +5385,6 @@ target[col * row_stride + row * element_units + part] =
 ipt_apply(tile[row * pitch + col * parts + part], g);
 }
 }
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
-#ifndef IPT_AXES
-#error "IPT_AXES must be defined"
-#endif
-#if IPT_AXES
-#define IPT_OF_WALK(name) g->name##0, g->name##1, g->name##2, g->name##3, g->name##4, g->name##5, g->name##6, g->name##7
-typedef struct ipt_walk {
-uint column;
-uint index[IPT_AXES];
-} ipt_walk;
-IPT_INLINE void ipt_walk_from(ipt_walk *walk, uint x, const ipt_given *g)
-{
-const uint lengths[] = {IPT_OF_WALK(length)}, steps[] = {IPT_OF_WALK(step)};
-walk->column = 0;
-IPT_UNROLL
-for (uint i = 0; i < IPT_AXES; ++i) {
-walk->index[i] = x % lengths[i];
-walk->column += walk->index[i] * steps[i];
-x /= lengths[i];
-}
-}
-IPT_INLINE void ipt_walk_on(ipt_walk *walk, const ipt_given *g)
-{
-const uint lengths[] = {IPT_OF_WALK(length)}, steps[] = {IPT_OF_WALK(step)};
-bool carries = true;
-IPT_UNROLL
-for (uint i = 0; i < IPT_AXES; ++i) {
-const bool ends = carries && walk->index[i] + 1 == lengths[i];
-if (carries) {
-walk->index[i] = ends ? 0 : walk->index[i] + 1;
-walk->column += ends ? steps[i] - lengths[i] * steps[i] : steps[i];
-}
-carries = ends;
-}
-}
-#endif
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_runs || IPT__NATIVE_KERNEL == IPT__NATIVE_waves
-#if !defined(IPT_LANES) || !defined(IPT_TALL)
-#error "IPT_LANES and IPT_TALL must be defined"
-#endif
-#if defined(IPT_AXES) && IPT_AXES
-#define IPT_WALKS 1
-#ifdef IPT_AS_C
-#define IPT_PERMUTES (g->call.axes != 0)
-#else
-#define IPT_PERMUTES 1
-#endif
-#else
-#define IPT_WALKS 0
-#endif
-#if IPT_GROUP_SIZE == 1
-IPT_AT_ANY_ADDRESS(uint8, ipt_piece)
-#define IPT_PIECE_UNITS (sizeof(ipt_piece) / IPT_UNIT_BYTES)
-IPT_INLINE void ipt_copy_piece(__global ipt_unit *to, __global const ipt_unit *from)
-{
-IPT_STORE_AT_ANY(ipt_piece, to, IPT_LOAD_AT_ANY(ipt_piece, from));
-}
-IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
-ulong units)
-{
-ulong k = 0;
-for (; k + IPT_PIECE_UNITS < units; k += IPT_PIECE_UNITS)
-ipt_copy_piece(to + k, from + k);
-if (units >= IPT_PIECE_UNITS)
-ipt_copy_piece(to + (units - IPT_PIECE_UNITS), from + (units - IPT_PIECE_UNITS));
-for (; units < IPT_PIECE_UNITS && k < units; ++k)
-to[k] = from[k];
-}
-IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
-__global const ipt_unit *restrict held, uint lane, ulong units)
-{
-ulong k = 0;
-if (units >= IPT_PIECE_UNITS) {
-const ulong last = units - IPT_PIECE_UNITS;
-const uint8 passed_last = IPT_LOAD_AT_ANY(ipt_piece, first + last);
-for (; k < last; k += IPT_PIECE_UNITS) {
-const uint8 passed = IPT_LOAD_AT_ANY(ipt_piece, first + k);
-ipt_copy_piece(first + k, held + k);
-IPT_STORE_AT_ANY(ipt_piece, second + k, passed);
-}
-ipt_copy_piece(first + last, held + last);
-IPT_STORE_AT_ANY(ipt_piece, second + last, passed_last);
-return;
-}
-for (; k < units; ++k) {
-const ipt_unit passed = first[k];
-first[k] = held[k];
-second[k] = passed;
-}
-}
-#else
-IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
-ulong units)
-{
-for (ulong k = lane; k < units; k += IPT_LANES)
-to[k] = from[k];
-}
-IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
-__global const ipt_unit *restrict held, uint lane, ulong units)
-{
-for (ulong k = lane; k < units; k += IPT_LANES) {
-const ipt_unit passed = first[k];
-first[k] = held[k];
-second[k] = passed;
-}
-}
-#endif
-IPT_INLINE ulong ipt_part_begin(uint d, const ipt_given *g)
-{
-return g->reversed_runs == 0
-? d * g->run_units
-: g->column_units - d * g->run_units - (d < g->bands ? g->run_units : g->rest_rows * g->element_units);
-}
-IPT_INLINE uint ipt_in_row(uint x, const ipt_given *g)
-{
-return g->reversed_columns == 0 ? x : g->short_side - 1 - x;
-}
-IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane, const ipt_given *g)
-{
-for (uint k = lane; k < g->rest_rows * g->element_units; k += IPT_LANES) {
-const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / g->element_units, part = k - element * g->element_units;
-const uint row = g->reversed_runs == 0 ? element : g->rest_rows - 1 - element;
-__global ipt_unit *const at = rows + row * g->rest_row_stride + part;
-if (IPT_TALL)
-gap[k] = ipt_apply(*at, g);
-else
-*at = ipt_apply(gap[k], g);
-}
-}
-#if IPT_GROUP_SIZE == 1
-#define IPT_RUNS_AHEAD 8
-#define IPT_PREFETCHED_BYTES 2048
-IPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)
-{
-const ulong bytes = units * IPT_UNIT_BYTES;
-for (ulong at = 0; at < bytes + 63 && bytes <= IPT_PREFETCHED_BYTES; at += 64)
-IPT_PREFETCH((size_t)run + at);
-}
-IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, uint x, ulong start, ulong units,
-const ipt_given *g)
-{
-const uint d = ipt_divide32(x, IPT_DIVISOR(g->width));
-const bool later = g->from_last != 0 ? d < band : d > band;
-if (IPT_TALL ? !later && d != band : later || d == band)
-ipt_prefetch_run(matrix + x * g->column_stride + (ipt_part_begin(band, g) + start), units);
-if (!IPT_TALL && d != band)
-ipt_prefetch_run(
-matrix + (band * g->width + (x - d * g->width)) * g->column_stride + (ipt_part_begin(d, g) + start), units);
-}
-#endif
-IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *saved, __global ipt_unit *slab, uint band,
-uint first, uint end, uint lane, ulong start, ulong units, const ipt_given *g)
-{
-const ulong own_begin = ipt_part_begin(band, g) + start;
-const uint covered = g->bands * g->width, first_band = g->from_last != 0 ? g->bands - 1 : 0;
-#if IPT_WALKS
-ipt_walk at, ahead;
-if (IPT_PERMUTES) {
-ipt_walk_from(&at, first, g);
-ipt_walk_from(&ahead, first + IPT_RUNS_AHEAD, g);
-}
-#endif
-__global ipt_unit *const rest_rows_at = g->saves_rows != 0 ? saved : matrix + g->rest_begin;
-for (uint x = first; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {
-uint y = x;
-#if IPT_GROUP_SIZE == 1
-uint next = x + IPT_RUNS_AHEAD;
-#endif
-#if IPT_WALKS
-if (IPT_PERMUTES) {
-y = at.column;
-next = ahead.column;
-ipt_walk_on(&at, g);
-ipt_walk_on(&ahead, g);
-}
-#endif
-const bool rest = y >= covered;
-const uint d = rest ? band : ipt_divide32(y, IPT_DIVISOR(g->width));
-#if IPT_GROUP_SIZE == 1
-if (next < covered)
-ipt_prefetch_column(matrix, band, next, start, units, g);
-#endif
-__global ipt_unit *const column =
-rest && g->saves_rows == 0 ? saved + (y - covered) * g->saved_column_stride : matrix + y * g->column_stride;
-__global ipt_unit *const own = column + own_begin;
-__global ipt_unit *const held = slab + ipt_in_row(x, g) * g->run_units;
-__global ipt_unit *const partner =
-matrix + (band * g->width + (y - d * g->width)) * g->column_stride + ipt_part_begin(d, g) + start;
-const bool later = g->from_last != 0 ? d < band : d > band;
-if (IPT_TALL) {
-if (d == band)
-ipt_copy_run(own, held, lane, units);
-else if (later)
-ipt_copy_run(partner, held, lane, units);
-else
-ipt_pass_run(partner, own, held, lane, units);
-} else {
-if (d == band)
-ipt_copy_run(held, own, lane, units);
-else if (later) {
-ipt_copy_run(held, own, lane, units);
-ipt_copy_run(own, partner, lane, units);
-} else
-ipt_copy_run(held, partner, lane, units);
-}
-if (start == 0 && d == band && (!rest || band == first_band))
-ipt_move_gap(rest_rows_at + ipt_in_row(x, g) * g->element_units, column + ipt_part_begin(g->bands, g), lane,
-g);
-}
-}
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_tile
-#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)
-#error "IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined"
-#endif
-#if IPT_BANK_PADDING
-#define IPT_PLACE(k) ((k) + (k) / 32)
-#else
-#define IPT_PLACE(k) (k)
-#endif
-__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
-{
-const ipt_given given = IPT_GIVEN, *const g = &given;
-const ulong first = (ulong)get_group_id(0) * g->pack;
-const ulong left = g->instances - first;
-const uint count = left < g->pack ? (uint)left : g->pack;
-const uint id = get_local_id(0), lines = IPT_GROUP_SIZE / g->lanes;
-const uint lane = g->interleaved ? id / lines : id & (g->lanes - 1),
-line = g->interleaved ? id & (lines - 1) : id / g->lanes;
-for (uint packed = line; packed < count; packed += lines) {
-const ulong instance = first + packed;
-const ulong m = ipt_divide64(instance, IPT_DIVISOR(g->instances_per_matrix));
-const ulong begin =
-g->base + m * g->matrix_stride + (instance - m * g->instances_per_matrix) * g->instance_units;
-for (uint k = lane; k < g->instance_units; k += g->lanes)
-tile[IPT_PLACE(packed * g->instance_units + k)] = matrix[begin + k];
-}
-#if IPT_GROUP_SIZE > 1
-barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-for (uint packed = line; packed < count; packed += lines) {
-const ulong instance = first + packed;
-const ulong m = ipt_divide64(instance, IPT_DIVISOR(g->instances_per_matrix));
-const ulong begin =
-g->base + m * g->matrix_stride + (instance - m * g->instances_per_matrix) * g->instance_units;
-#if IPT_GROUP_SIZE == 1
-const uint parts = IPT_ELEMENT_UNITS == 1 ? 1 : g->element_units, run = g->column_units / parts;
-ulong to = begin;
-for (uint col = 0; to < begin + g->instance_units; ++col)
-for (uint element = 0; element < run; ++element) {
-const uint from =
-packed * g->instance_units + (uint)(g->origin + (int)element * g->along + (int)col * g->next);
-for (uint part = 0; part < parts; ++part)
-matrix[to++] = ipt_apply(tile[IPT_PLACE(from + part)], g);
-}
-#else
-for (uint k = lane; k < g->instance_units; k += g->lanes) {
-const uint col = ipt_divide32(k, IPT_DIVISOR(g->column_units));
-const uint within = k - col * g->column_units;
-#if IPT_ELEMENT_UNITS == 1
-const uint from = (uint)(g->origin + (int)within * g->along + (int)col * g->next);
-#else
-const uint row = ipt_divide32(within, IPT_DIVISOR(g->element_units));
-const uint from =
-(uint)(g->origin + (int)row * g->along + (int)col * g->next) + (within - row * g->element_units);
-#endif
-matrix[begin + k] = ipt_apply(tile[IPT_PLACE(packed * g->instance_units + from)], g);
-}
-#endif
-}
-}
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_flip
-#ifndef IPT_ELEMENT_UNITS
-#error "IPT_ELEMENT_UNITS must be defined"
-#endif
-#if IPT_GROUP_SIZE == 1
-IPT_INLINE void ipt_swap_elements(__global ipt_unit *restrict one, __global ipt_unit *restrict other, ulong count,
-long step, const ipt_given *g)
-{
-const ulong units = count * g->element_units;
-if (step > 0)
-for (ulong k = 0; k < units; ++k) {
-const ipt_unit held = one[k];
-one[k] = other[k];
-other[k] = held;
-}
-#if IPT_ELEMENT_UNITS == 1
-else
-for (ulong k = 0; k < units; ++k) {
-const ipt_unit held = one[k];
-one[k] = other[-(long)k];
-other[-(long)k] = held;
-}
-#else
-else
-for (ulong k = 0; k < count; ++k)
-for (uint part = 0; part < g->element_units; ++part) {
-const ipt_unit held = one[k * g->element_units + part];
-one[k * g->element_units + part] = other[part - (long)k * g->element_units];
-other[part - (long)k * g->element_units] = held;
-}
-#endif
-}
-#else
-#define IPT_MOST_PIECES (IPT_GROUP_SIZE <= 8 ? 1 : IPT_GROUP_SIZE / 8)
-#define IPT_SIDE_VECTORS (IPT_GROUP_SIZE + 3 * IPT_MOST_PIECES)
-#if IPT_UNIT_BYTES < 4
-typedef uint ipt_word;
-#else
-typedef ipt_unit ipt_word;
-#endif
-#define IPT_WORD_UNITS ((uint)(sizeof(ipt_word) / IPT_UNIT_BYTES))
-typedef struct ipt_piece {
-__global ipt_unit *begin;
-__local ipt_unit *held;
-uint before;
-} ipt_piece;
-IPT_INLINE void ipt_fetch_piece(ipt_piece *piece, __global ipt_unit *matrix, __local uint4 *vectors, ulong begin,
-uint units, uint lane, const ipt_given *g)
-{
-const uint before = (uint)begin & (IPT_VECTOR_UNITS - 1), end = before + units;
-const uint count = units ? (end + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;
-__global ipt_unit *const from = matrix + (begin - before);
-__local ipt_unit *const to = (__local ipt_unit *)vectors;
-piece->begin = matrix + begin;
-piece->held = to + before;
-piece->before = before & (IPT_WORD_UNITS - 1);
-for (uint q = lane; q < count; q += g->run_lanes)
-if (q * IPT_VECTOR_UNITS >= before && (q + 1) * IPT_VECTOR_UNITS <= end)
-ipt_fetch_inside(vectors + q, (__global uint4 *)from + q);
-for (uint i = lane; i < 2 * IPT_VECTOR_UNITS; i += g->run_lanes) {
-const bool is_last = i >= IPT_VECTOR_UNITS;
-const uint q = is_last ? count - 1 : 0, unit = q * IPT_VECTOR_UNITS + i % IPT_VECTOR_UNITS;
-if ((is_last ? count > 1 : count > 0) && (q * IPT_VECTOR_UNITS < before || (q + 1) * IPT_VECTOR_UNITS > end))
-to[unit] = unit >= before && unit < end ? from[unit] : (ipt_unit)0;
-}
-if (lane == 0)
-vectors[-1] = vectors[count] = 0;
-}
-#if IPT_UNIT_BYTES < 4
-IPT_INLINE uint ipt_pick(uint low, uint high, uint bytes)
-{
-#if IPT_MEMORY_MODEL == 2
-uint picked;
-__asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(picked) : "r"(low), "r"(high), "r"(bytes));
-return picked;
-#else
-const ulong both = low | (ulong)high << 32;
-return (uint)(both >> 8 * (bytes & 7) & 0xff) | (uint)(both >> 8 * (bytes >> 4 & 7) & 0xff) << 8 |
-(uint)(both >> 8 * (bytes >> 8 & 7) & 0xff) << 16 | (uint)(both >> 8 * (bytes >> 12 & 7) & 0xff) << 24;
-#endif
-}
-IPT_INLINE __local const uint *ipt_word_of(const ipt_piece *piece, uint from)
-{
-return (__local const uint *)(piece->held - piece->before) + (int)(from & -IPT_WORD_UNITS) / (int)IPT_WORD_UNITS;
-}
-#define IPT_BYTES_FROM(bytes, from) ((bytes) + 0x1111u * IPT_UNIT_BYTES * ((from) & (IPT_WORD_UNITS - 1)))
-#endif
-IPT_INLINE ipt_word ipt_descending_word(const ipt_piece *piece, uint unit, uint count, const ipt_given *g)
-{
-#if IPT_UNIT_BYTES >= 4
-IPT_ELEMENT_OF(unit, g->element_units, element, part);
-return piece->held[(count - 1 - element) * (IPT_ELEMENT_UNITS == 1 ? 1 : g->element_units) + part];
-#elif IPT_ELEMENT_UNITS == 1
-const uint from = piece->before + count - IPT_WORD_UNITS - unit;
-__local const uint *words = ipt_word_of(piece, from);
-return ipt_pick(words[0], words[1], IPT_BYTES_FROM(IPT_UNIT_BYTES == 1 ? 0x0123u : 0x1032u, from));
-#else
-#if IPT_UNIT_BYTES == 1
-if (g->element_units == 3) {
-const uint after = (unit + 3) / 3, part = unit + 3 - after * 3, from = piece->before + (count - 1 - after) * 3;
-__local const uint *words = ipt_word_of(piece, from);
-const uint ascending = IPT_BYTES_FROM(0x3210u, from);
-return ipt_pick(ipt_pick(words[0], words[1], ascending), ipt_pick(words[1], words[2], ascending),
-part == 0   ? 0x0543u
-: part == 1 ? 0x1054u
-: 0x2105u);
-}
-#endif
-IPT_ELEMENT_OF(unit + g->element_units, g->element_units, after, part);
-int from = (int)((count - after) * g->element_units + part);
-uint word = 0, left = g->element_units - part;
-IPT_UNROLL
-for (uint i = 0; i < IPT_WORD_UNITS; ++i) {
-if (unit + i < count * g->element_units)
-word |= (uint)piece->held[from] << 8 * IPT_UNIT_BYTES * i;
-from += --left ? 1 : 1 - 2 * (int)g->element_units;
-left += left ? 0 : g->element_units;
-}
-return word;
-#endif
-}
-IPT_INLINE ipt_word ipt_ascending_word(const ipt_piece *piece, uint unit)
-{
-#if IPT_UNIT_BYTES >= 4
-return piece->held[unit];
-#else
-const uint from = piece->before + unit;
-__local const uint *words = ipt_word_of(piece, from);
-return ipt_pick(words[0], words[1], IPT_BYTES_FROM(0x3210u, from));
-#endif
-}
-IPT_INLINE void ipt_write_piece(const ipt_piece *run, const ipt_piece *other, uint units, uint count, bool descends,
-uint lane, const ipt_given *g)
-{
-IPT_UNROLL
-for (uint at = lane * IPT_WORD_UNITS; at < units + run->before; at += g->run_lanes * IPT_WORD_UNITS) {
-const uint unit = at - run->before;
-const ipt_word word = descends ? ipt_descending_word(other, unit, count, g) : ipt_ascending_word(other, unit);
-if (unit < units && units - unit >= IPT_WORD_UNITS)
-*(__global ipt_word *)(run->begin + unit) = word;
-#if IPT_UNIT_BYTES < 4
-else
-IPT_UNROLL
-for (uint i = 0; i < IPT_WORD_UNITS; ++i)
-if (unit + i < units)
-run->begin[unit + i] = (ipt_unit)(word >> 8 * IPT_UNIT_BYTES * i);
-#endif
-}
-}
-#endif
-__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_flip(__global ipt_unit *matrix IPT_ARGUMENTS)
-{
-const ipt_given given = IPT_GIVEN, *const g = &given;
-#if IPT_GROUP_SIZE > 1
-__local uint4 vectors[2 * IPT_SIDE_VECTORS];
-#endif
-const uint m = get_group_id(0) / g->groups;
-const uint group = get_group_id(0) - m * g->groups;
-const ulong origin = g->base + m * g->matrix_stride;
-#if IPT_GROUP_SIZE == 1
-const ulong first = group * g->group_pairs, end = min(g->pairs, first + g->group_pairs);
-for (ulong pair = first; pair < end;) {
-const ulong line = pair / g->line_pairs, j = pair - line * g->line_pairs,
-count = min(end - pair, g->line_pairs - j);
-ipt_swap_elements(matrix + origin + (line * g->line_units + j * g->element_units),
-matrix + origin + (g->partner + (long)line * g->partner_line + (long)j * g->partner_step),
-count, g->partner_step, g);
-pair += count;
-}
-#else
-const uint lane = get_local_id(0) & (g->run_lanes - 1), row = get_local_id(0) / g->run_lanes;
-const uint pieces = (uint)((g->line_pairs + g->group_pairs - 1) / g->group_pairs) * g->parts;
-const uint lines = group / pieces, piece = group - lines * pieces, part = piece % g->parts;
-const ulong line = (ulong)lines * (IPT_GROUP_SIZE / g->run_lanes) + row, of_line = line * g->line_pairs;
-const ulong first = (ulong)(piece / g->parts) * g->group_pairs,
-end = of_line < g->pairs
-? max(first, min(min(g->pairs - of_line, g->line_pairs), first + g->group_pairs))
-: first;
-const uint begin = part * g->part_units,
-units = first < end ? (uint)min((ulong)g->part_units, (end - first) * g->element_units - begin) : 0;
-const bool descends = g->partner_step < 0 && end - first > 1;
-const long other = g->partner + (long)line * g->partner_line + (long)(descends ? end - 1 : first) * g->partner_step;
-__local uint4 *held = vectors + row * (g->run_lanes + 3) + 1;
-ipt_piece near, far;
-ipt_fetch_piece(&near, matrix, held, origin + line * g->line_units + first * g->element_units + begin, units, lane,
-g);
-ipt_fetch_piece(&far, matrix, held + IPT_SIDE_VECTORS, (ulong)((long)origin + other) + begin, units, lane, g);
-ipt_fetch_wait();
-barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-ipt_write_piece(&near, &far, units, (uint)(end - first), descends, lane, g);
-ipt_write_piece(&far, &near, units, (uint)(end - first), descends, lane, g);
-#endif
-}
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_transpose
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)
 #error "IPT_ELEMENT_UNITS and IPT_TILE must be defined"
 #endif
@@ -5930,8 +5428,751 @@ ipt_load_tile(tile, pitch, from, source_stride, tile_rows, tile_cols, g->element
 barrier(CLK_LOCAL_MEM_FENCE);
 ipt_store_tile(tile, pitch, to, target_stride, tile_rows, tile_cols, g->element_units, parts, g);
 }
+IPT__NATIVE_RUN_2_1(transpose, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_AT_ANY_ADDRESS
+#undef IPT_LOAD_AT_ANY
+#undef IPT_STORE_AT_ANY
+#undef IPT_ROWS_AHEAD
+#undef IPT_IN_REGISTERS
+#undef IPT_BLOCK
+#undef IPT_THREES
+#undef IPT_THREES_EACH
+#undef IPT_AS_THREES
+#undef IPT_AS_FOURS
+#undef IPT_THREES_SPARE
+#undef IPT_SPLIT
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#define IPT__NATIVE_KERNEL IPT__NATIVE_swap
+#define IPT__NATIVE_KIND 0
+#define IPT_ARGUMENT_LIST(X, D) IPT_swap_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_swap
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
+#else
+typedef ulong ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide64(n, divisor, magic, shift);
+}
+#endif
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
+#endif
+#if IPT_GROUP_SIZE == 1
+#if defined(__has_builtin) && !defined(__SPIR__) && !defined(IPT_PREFETCH)
+#if __has_builtin(__builtin_prefetch)
+#define IPT_PREFETCH(address) __builtin_prefetch((const void *)(address))
+#endif
+#endif
+#ifndef IPT_PREFETCH
+#define IPT_PREFETCH(address)
+#endif
+#define IPT_AT_ANY_ADDRESS(type, name)                                                                                 \
+typedef struct __attribute__((packed, may_alias)) name {                                                           \
+type value;                                                                                                    \
+} name;
+#define IPT_LOAD_AT_ANY(name, from) (((__global const name *)(from))->value)
+#define IPT_STORE_AT_ANY(name, to, stored) (((__global name *)(to))->value = (stored))
+#endif
+#ifndef IPT_MEMORY_MODEL
+#error "IPT_MEMORY_MODEL must be defined"
+#endif
+#define IPT_VECTOR_UNITS (16u / IPT_UNIT_BYTES)
+#define IPT_SECTOR_UNITS (32u / IPT_UNIT_BYTES)
+IPT_FUNCTION void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
+{
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+#else
+*to = *from;
+#endif
+}
+IPT_FUNCTION void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong vector, ulong low, ulong high)
+{
+const ulong first = vector * IPT_VECTOR_UNITS;
+if (first >= low && first + IPT_VECTOR_UNITS <= high) {
+ipt_fetch_inside(to, (__global uint4 *)(from + first));
+} else {
+__local ipt_unit *units = (__local ipt_unit *)to;
+for (uint i = 0; i < IPT_VECTOR_UNITS; ++i)
+if (first + i >= low && first + i < high)
+units[i] = from[first + i];
+}
+}
+IPT_FUNCTION void ipt_fetch_wait(void)
+{
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+IPT_FUNCTION void ipt_fetch_close_block(void)
+{
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+#define IPT_BLOCKS 4
+IPT_FUNCTION void ipt_fetch_wait_but(uint but)
+{
+#if IPT_MEMORY_MODEL == 2
+if (but == 3)
+__asm__ volatile("cp.async.wait_group 3;" ::: "memory");
+else if (but == 2)
+__asm__ volatile("cp.async.wait_group 2;" ::: "memory");
+else if (but == 1)
+__asm__ volatile("cp.async.wait_group 1;" ::: "memory");
+else
+ipt_fetch_wait();
+#endif
+}
+IPT_FUNCTION void ipt_store(__global ipt_unit *to, ipt_unit unit)
+{
+#if IPT_MEMORY_MODEL != 1 && IPT_MEMORY_MODEL != 2
+*to = unit;
+#elif IPT_UNIT_BYTES == 1
+__asm__ volatile("st.global.cs.u8 [%0], %1;" ::"l"(to), "r"((uint)unit) : "memory");
+#elif IPT_UNIT_BYTES == 2
+__asm__ volatile("st.global.cs.u16 [%0], %1;" ::"l"(to), "h"(unit) : "memory");
+#elif IPT_UNIT_BYTES == 4
+__asm__ volatile("st.global.cs.u32 [%0], %1;" ::"l"(to), "r"(unit) : "memory");
+#elif IPT_UNIT_BYTES == 8
+__asm__ volatile("st.global.cs.u64 [%0], %1;" ::"l"(to), "l"(unit) : "memory");
+#else
+__asm__ volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(unit.x), "r"(unit.y), "r"(unit.z),
+"r"(unit.w)
+: "memory");
+#endif
+}
+#ifndef IPT_REVERSED
+#define IPT_REVERSED 0
+#endif
+#define IPT_REVERSED_RUNS (IPT_REVERSED & 1)
+#define IPT_REVERSED_COLUMNS (IPT_REVERSED >> 1)
+IPT_FUNCTION uint ipt_tile_row(uint i, uint pitch, uint skew)
+{
+return i * pitch + (i >> skew);
+}
+IPT_FUNCTION void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ulong row_units,
+bool backwards, uint rows, uint units, uint blocks, uint block_rows, uint run_lanes,
+uint pitch, uint skew, ulong low, ulong high)
+{
+const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;
+const uint first = get_local_id(0) / run_lanes;
+const ulong own = begin + first * row_units;
+const uint shift = (uint)own & (IPT_VECTOR_UNITS - 1);
+const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
+const uint to_step = ipt_tile_row(step, pitch, skew);
+const ulong from_step = backwards ? -(step * -row_units / IPT_VECTOR_UNITS)
+: step * row_units / IPT_VECTOR_UNITS;
+const ulong last = begin + rows * row_units - row_units, lowest = backwards ? last : begin,
+highest = backwards ? begin : last;
+const bool inside =
+lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low && highest + units + IPT_VECTOR_UNITS - 1 <= high;
+ulong vector = own / IPT_VECTOR_UNITS + lane;
+__local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;
+uint i = first;
+for (uint block = 1; block <= blocks; ++block) {
+for (const uint block_end = min(rows, block * block_rows); i < block_end; i += step) {
+__global uint4 *from = (__global uint4 *)matrix + vector;
+for (uint q = 0; lane + q < end; q += run_lanes)
+if (inside)
+ipt_fetch_inside(to + q, from + q);
+else
+ipt_fetch(to + q, matrix, vector + q, low, high);
+vector += from_step;
+to += to_step;
+}
+ipt_fetch_close_block();
+}
+}
+IPT_FUNCTION void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)
+{
+for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)
+starts[i] = ipt_tile_row(i, pitch, skew) * IPT_VECTOR_UNITS +
+(((uint)begin + i * (uint)row_units) & (IPT_VECTOR_UNITS - 1));
+}
+IPT_FUNCTION void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
+{
+#if IPT_UNIT_BYTES == 4
+const uint4 four = *(__local uint4 *)from;
+values[0] = IPT_COMPONENT(four, 0);
+values[1] = IPT_COMPONENT(four, 1);
+values[2] = IPT_COMPONENT(four, 2);
+values[3] = IPT_COMPONENT(four, 3);
+#else
+IPT_UNROLL
+for (uint u = 0; u < 4; ++u)
+values[u] = from[u];
+#endif
+}
+IPT_INLINE void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
+ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,
+uint element_units, uint element_units_magic, uint element_units_shift,
+const ipt_given *g)
+{
+const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
+__global ipt_unit *sectors[4];
+IPT_UNROLL
+for (uint u = 0; u < 4; ++u)
+sectors[u] = target + (begin - before) + u * run_stride;
+for (uint at = lane; at - lane < units + before; at += IPT_LINE_LANES) {
+const uint i = at - before, inside = min(i, units - 1);
+IPT_ELEMENT_OF(inside, element_units, element, part);
+__local ipt_unit *units_of = tile + (starts[element] + part + from);
+ipt_unit values[4];
+if (together) {
+ipt_read_four(values, units_of);
+} else {
+IPT_UNROLL
+for (uint u = 0; u < 4; ++u)
+values[u] = units_of[u < count ? u * from_step : 0];
+}
+if (i < units) {
+IPT_UNROLL
+for (uint u = 0; u < 4; ++u)
+if (u < count)
+ipt_store(&sectors[u][at], ipt_apply(values[u], g));
+}
+}
+}
+IPT_INLINE void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
+ulong row_units, uint runs, uint units, bool aligned, uint element_units,
+uint element_units_magic, uint element_units_shift, const ipt_given *g)
+{
+const uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
+for (uint line = get_local_id(0) / IPT_LINE_LANES;; line += IPT_LINES) {
+const uint run =
+apart == 1 ? 4 * line : line / IPT_SECTOR_UNITS * (4 * IPT_SECTOR_UNITS) + line % IPT_SECTOR_UNITS;
+if (run >= runs)
+break;
+const ulong first = begin + run * row_units;
+const uint from = run * element_units;
+if (aligned && apart == 1 && run + 4 <= runs)
+ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0, g);
+else if (run + 3 * apart < runs)
+ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,
+IPT_DIVISOR(element_units), g);
+else
+ipt_store_four(tile, starts, target, first, apart * row_units, (runs - run + apart - 1) / apart, units,
+from, apart * element_units, false, IPT_DIVISOR(element_units), g);
+}
+}
+#define IPT_ROWS_AHEAD 256
+#ifndef IPT_AS_C
+#define IPT_OF_a0(x, y) (x).s0
+#define IPT_OF_a1(x, y) (x).s1
+#define IPT_OF_a2(x, y) (x).s2
+#define IPT_OF_a3(x, y) (x).s3
+#define IPT_OF_a4(x, y) (x).s4
+#define IPT_OF_a5(x, y) (x).s5
+#define IPT_OF_a6(x, y) (x).s6
+#define IPT_OF_a7(x, y) (x).s7
+#define IPT_OF_a8(x, y) (x).s8
+#define IPT_OF_a9(x, y) (x).s9
+#define IPT_OF_aa(x, y) (x).sa
+#define IPT_OF_ab(x, y) (x).sb
+#define IPT_OF_ac(x, y) (x).sc
+#define IPT_OF_ad(x, y) (x).sd
+#define IPT_OF_ae(x, y) (x).se
+#define IPT_OF_af(x, y) (x).sf
+#define IPT_OF_b0(x, y) (y).s0
+#define IPT_OF_b1(x, y) (y).s1
+#define IPT_OF_b2(x, y) (y).s2
+#define IPT_OF_b3(x, y) (y).s3
+#define IPT_OF_b4(x, y) (y).s4
+#define IPT_OF_b5(x, y) (y).s5
+#define IPT_OF_b6(x, y) (y).s6
+#define IPT_OF_b7(x, y) (y).s7
+#define IPT_OF_b8(x, y) (y).s8
+#define IPT_OF_b9(x, y) (y).s9
+#define IPT_OF_ba(x, y) (y).sa
+#define IPT_OF_bb(x, y) (y).sb
+#define IPT_OF_bc(x, y) (y).sc
+#define IPT_OF_bd(x, y) (y).sd
+#define IPT_OF_be(x, y) (y).se
+#define IPT_OF_bf(x, y) (y).sf
+#define IPT_MIX_2(type, x, y, c, d) (type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y))
+#define IPT_MIX_4(type, x, y, c, d, e, f) (type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y), IPT_OF_##e(x, y), IPT_OF_##f(x, y))
+#define IPT_MIX_8(type, x, y, c, d, e, f, g, h, i, j)                                                                  \
+(type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y), IPT_OF_##e(x, y), IPT_OF_##f(x, y), IPT_OF_##g(x, y), IPT_OF_##h(x, y), \
+IPT_OF_##i(x, y), IPT_OF_##j(x, y))
+#define IPT_MIX_16(type, x, y, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r)                                         \
+(type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y), IPT_OF_##e(x, y), IPT_OF_##f(x, y), IPT_OF_##g(x, y), IPT_OF_##h(x, y), \
+IPT_OF_##i(x, y), IPT_OF_##j(x, y), IPT_OF_##k(x, y), IPT_OF_##l(x, y), IPT_OF_##m(x, y), IPT_OF_##n(x, y), \
+IPT_OF_##o(x, y), IPT_OF_##p(x, y), IPT_OF_##q(x, y), IPT_OF_##r(x, y))
+#endif
+#if IPT_GROUP_SIZE == 1 && (IPT_ELEMENT_UNITS == 1 || defined(IPT_AS_C)) && !IPT_APPLY
+#ifdef IPT_AS_C
+#define IPT_IN_REGISTERS (g->element_units == 1)
+#else
+#define IPT_IN_REGISTERS 1
+#endif
+#if IPT_UNIT_BYTES == 1
+#define IPT_BLOCK 16
+typedef uchar16 ipt_row;
+#elif IPT_ROW_BYTES == 16
+#define IPT_BLOCK (16 / IPT_UNIT_BYTES)
+typedef IPT_ROW_16 ipt_row;
+#elif IPT_UNIT_BYTES == 2
+#define IPT_BLOCK 16
+typedef ushort16 ipt_row;
+#elif IPT_UNIT_BYTES == 4
+#define IPT_BLOCK 8
+typedef uint8 ipt_row;
+#elif IPT_UNIT_BYTES == 8
+#define IPT_BLOCK 4
+typedef ulong4 ipt_row;
+#else
+#define IPT_BLOCK 2
+typedef ulong4 ipt_row;
+#endif
+IPT_AT_ANY_ADDRESS(ipt_row, ipt_row_in_memory)
+#if IPT_UNIT_BYTES == 1
+IPT_INLINE void ipt_transpose_block(ipt_row *v)
+{
+IPT_UNROLL
+for (uint step = 0; step < 4; ++step) {
+ipt_row next[IPT_BLOCK];
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK / 2; ++i) {
+const ipt_row a = v[i], b = v[i + IPT_BLOCK / 2];
+next[2 * i] = IPT_MIX_16(ipt_row, a, b, a0, b0, a1, b1, a2, b2, a3, b3, a4, b4, a5, b5, a6, b6, a7, b7);
+next[2 * i + 1] = IPT_MIX_16(ipt_row, a, b, a8, b8, a9, b9, aa, ba, ab, bb, ac, bc, ad, bd, ae, be, af, bf);
+}
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK; ++i)
+v[i] = next[i];
+}
+}
+#else
+#if IPT_BLOCK == 16
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, b4, b5, b6, b7);
+*b = IPT_MIX_16(ipt_row, *a, *b, a8, a9, aa, ab, ac, ad, ae, af, b8, b9, ba, bb, bc, bd, be, bf);
+*a = both;
+}
+IPT_INLINE void ipt_exchange_fours(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, a1, a2, a3, b0, b1, b2, b3, a8, a9, aa, ab, b8, b9, ba, bb);
+*b = IPT_MIX_16(ipt_row, *a, *b, a4, a5, a6, a7, b4, b5, b6, b7, ac, ad, ae, af, bc, bd, be, bf);
+*a = both;
+}
+IPT_INLINE void ipt_exchange_twos(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, a1, b0, b1, a4, a5, b4, b5, a8, a9, b8, b9, ac, ad, bc, bd);
+*b = IPT_MIX_16(ipt_row, *a, *b, a2, a3, b2, b3, a6, a7, b6, b7, aa, ab, ba, bb, ae, af, be, bf);
+*a = both;
+}
+IPT_INLINE void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, b0, a2, b2, a4, b4, a6, b6, a8, b8, aa, ba, ac, bc, ae, be);
+*b = IPT_MIX_16(ipt_row, *a, *b, a1, b1, a3, b3, a5, b5, a7, b7, a9, b9, ab, bb, ad, bd, af, bf);
+*a = both;
+}
+#elif IPT_BLOCK == 8
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_8(ipt_row, *a, *b, a0, a1, a2, a3, b0, b1, b2, b3);
+*b = IPT_MIX_8(ipt_row, *a, *b, a4, a5, a6, a7, b4, b5, b6, b7);
+*a = both;
+}
+IPT_INLINE void ipt_exchange_twos(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_8(ipt_row, *a, *b, a0, a1, b0, b1, a4, a5, b4, b5);
+*b = IPT_MIX_8(ipt_row, *a, *b, a2, a3, b2, b3, a6, a7, b6, b7);
+*a = both;
+}
+IPT_INLINE void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_8(ipt_row, *a, *b, a0, b0, a2, b2, a4, b4, a6, b6);
+*b = IPT_MIX_8(ipt_row, *a, *b, a1, b1, a3, b3, a5, b5, a7, b7);
+*a = both;
+}
+#elif IPT_BLOCK == 4 || IPT_ROW_BYTES != 16
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_4(ipt_row, *a, *b, a0, a1, b0, b1);
+*b = IPT_MIX_4(ipt_row, *a, *b, a2, a3, b2, b3);
+*a = both;
+}
+#if IPT_BLOCK == 4
+IPT_INLINE void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_4(ipt_row, *a, *b, a0, b0, a2, b2);
+*b = IPT_MIX_4(ipt_row, *a, *b, a1, b1, a3, b3);
+*a = both;
+}
+#endif
+#elif IPT_BLOCK == 2
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_2(ipt_row, *a, *b, a0, b0);
+*b = IPT_MIX_2(ipt_row, *a, *b, a1, b1);
+*a = both;
+}
+#endif
+IPT_INLINE void ipt_transpose_block(ipt_row *v)
+{
+#if IPT_BLOCK > 1
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK / 2; ++i)
+ipt_exchange_halves(&v[i], &v[i + IPT_BLOCK / 2]);
+#endif
+#if IPT_BLOCK == 16
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK / 2; ++i)
+ipt_exchange_fours(&v[i + i / 4 * 4], &v[i + i / 4 * 4 + 4]);
+#endif
+#if IPT_BLOCK >= 8
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK / 2; ++i)
+ipt_exchange_twos(&v[i + i / 2 * 2], &v[i + i / 2 * 2 + 2]);
+#endif
+#if IPT_BLOCK >= 4
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK; i += 2)
+ipt_exchange_ones(&v[i], &v[i + 1]);
+#endif
+}
+#endif
+IPT_INLINE void ipt_load_block(ipt_row *v, __global ipt_unit *source, long stride)
+{
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK; ++i) {
+IPT_PREFETCH((size_t)(source + i * stride) + IPT_ROWS_AHEAD);
+v[i] = IPT_LOAD_AT_ANY(ipt_row_in_memory, source + i * stride);
+}
+}
+IPT_INLINE void ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)
+{
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK; ++i)
+IPT_STORE_AT_ANY(ipt_row_in_memory, target + i * stride, v[i]);
+}
+IPT_FUNCTION void ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+long target_stride, uint rows, uint cols)
+{
+const bool blocks = rows >= IPT_BLOCK && cols >= IPT_BLOCK;
+for (uint next_col = 0; blocks && next_col < cols; next_col += IPT_BLOCK)
+for (uint next_row = 0; next_row < rows; next_row += IPT_BLOCK) {
+const uint row = min(next_row, rows - IPT_BLOCK), col = min(next_col, cols - IPT_BLOCK);
+ipt_row v[IPT_BLOCK];
+ipt_load_block(v, source + row * source_stride + col, source_stride);
+ipt_transpose_block(v);
+ipt_store_block(v, target + col * target_stride + row, target_stride);
+}
+for (uint col = 0; !blocks && col < cols; ++col)
+for (uint row = 0; row < rows; ++row)
+target[col * target_stride + row] = source[row * source_stride + col];
+}
+#else
+#define IPT_IN_REGISTERS 0
+#endif
+#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 0 && IPT_UNIT_BYTES <= 2 && !IPT_APPLY && !defined(IPT_NO_THREES)
+#define IPT_THREES 1
+#if IPT_UNIT_BYTES == 1
+#define IPT_THREES_EACH 4
+typedef uchar16 ipt_threes;
+typedef uint4 ipt_fours;
+#define IPT_AS_THREES as_uchar16
+#define IPT_AS_FOURS as_uint4
+#else
+#define IPT_THREES_EACH 2
+typedef ushort8 ipt_threes;
+typedef ulong2 ipt_fours;
+#define IPT_AS_THREES as_ushort8
+#define IPT_AS_FOURS as_ulong2
+#endif
+#define IPT_THREES_SPARE (4 / IPT_UNIT_BYTES)
+IPT_AT_ANY_ADDRESS(ipt_threes, ipt_threes_in_memory)
+IPT_AT_ANY_ADDRESS(uint, ipt_word_in_memory)
+IPT_INLINE ipt_fours ipt_load_threes(__global ipt_unit *from, bool last)
+{
+ipt_threes v;
+IPT_PREFETCH((size_t)from + IPT_ROWS_AHEAD);
+v = IPT_LOAD_AT_ANY(ipt_threes_in_memory, last ? from - IPT_THREES_SPARE : from);
+#if IPT_UNIT_BYTES == 1
+if (last)
+v = IPT_MIX_16(ipt_threes, v, v, a4, a5, a6, a7, a8, a9, aa, ab, ac, ad, ae, af, a0, a1, a2, a3);
+return IPT_AS_FOURS(IPT_MIX_16(ipt_threes, v, v, a0, a1, a2, a3, a3, a4, a5, a6, a6, a7, a8, a9, a9, aa, ab, ac));
+#else
+if (last)
+v = IPT_MIX_8(ipt_threes, v, v, a2, a3, a4, a5, a6, a7, a0, a1);
+return IPT_AS_FOURS(IPT_MIX_8(ipt_threes, v, v, a0, a1, a2, a3, a3, a4, a5, a6));
+#endif
+}
+IPT_INLINE void ipt_store_threes(__global ipt_unit *to, ipt_fours elements, bool last)
+{
+const ipt_threes v = IPT_AS_THREES(elements);
+#if IPT_UNIT_BYTES == 1
+const ipt_threes packed =
+IPT_MIX_16(ipt_threes, v, v, a0, a1, a2, a4, a5, a6, a8, a9, aa, ac, ad, ae, ac, ad, ae, af);
+#else
+const ipt_threes packed = IPT_MIX_8(ipt_threes, v, v, a0, a1, a2, a4, a5, a6, a6, a7);
+#endif
+if (!last) {
+IPT_STORE_AT_ANY(ipt_threes_in_memory, to, packed);
+return;
+}
+const uint4 words = as_uint4(packed);
+IPT_STORE_AT_ANY(ipt_word_in_memory, to, IPT_COMPONENT(words, 0));
+IPT_STORE_AT_ANY(ipt_word_in_memory, to + 4 / IPT_UNIT_BYTES, IPT_COMPONENT(words, 1));
+IPT_STORE_AT_ANY(ipt_word_in_memory, to + 8 / IPT_UNIT_BYTES, IPT_COMPONENT(words, 2));
+}
+IPT_INLINE void ipt_transpose_fours(ipt_fours *v)
+{
+#if IPT_UNIT_BYTES == 1
+const ipt_fours a = IPT_MIX_4(ipt_fours, v[0], v[2], a0, b0, a1, b1),
+b = IPT_MIX_4(ipt_fours, v[0], v[2], a2, b2, a3, b3);
+const ipt_fours c = IPT_MIX_4(ipt_fours, v[1], v[3], a0, b0, a1, b1),
+d = IPT_MIX_4(ipt_fours, v[1], v[3], a2, b2, a3, b3);
+v[0] = IPT_MIX_4(ipt_fours, a, c, a0, b0, a1, b1);
+v[1] = IPT_MIX_4(ipt_fours, a, c, a2, b2, a3, b3);
+v[2] = IPT_MIX_4(ipt_fours, b, d, a0, b0, a1, b1);
+v[3] = IPT_MIX_4(ipt_fours, b, d, a2, b2, a3, b3);
+#else
+const ipt_fours a = v[0];
+IPT_COMPONENT(v[0], 1) = IPT_COMPONENT(v[1], 0);
+IPT_COMPONENT(v[1], 0) = IPT_COMPONENT(a, 1);
+#endif
+}
+IPT_INLINE void ipt_transpose_block_of_threes(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+long target_stride, bool last_row, bool last_col)
+{
+ipt_fours v[IPT_THREES_EACH];
+IPT_UNROLL
+for (uint i = 0; i < IPT_THREES_EACH; ++i)
+v[i] = ipt_load_threes(source + i * source_stride, last_col);
+ipt_transpose_fours(v);
+IPT_UNROLL
+for (uint i = 0; i < IPT_THREES_EACH; ++i)
+ipt_store_threes(target + i * target_stride, v[i], last_row);
+}
+IPT_INLINE void ipt_transpose_columns_of_threes(__global ipt_unit *source, long source_stride,
+__global ipt_unit *target, long target_stride, uint rows, bool last_col)
+{
+uint row = 0;
+for (; 3 * (rows - row) >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE; row += IPT_THREES_EACH)
+ipt_transpose_block_of_threes(source + row * source_stride, source_stride, target + 3 * row, target_stride,
+false, last_col);
+for (; row < rows; row += IPT_THREES_EACH) {
+const uint first = min(row, rows - IPT_THREES_EACH);
+ipt_transpose_block_of_threes(source + first * source_stride, source_stride, target + 3 * first, target_stride,
+true, last_col);
+}
+}
+IPT_FUNCTION void ipt_transpose_threes(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+long target_stride, uint rows, uint cols)
+{
+const bool blocks = rows >= IPT_THREES_EACH && 3 * cols >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE;
+uint col = 0;
+for (; blocks && 3 * (cols - col) >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE; col += IPT_THREES_EACH)
+ipt_transpose_columns_of_threes(source + 3 * col, source_stride, target + col * target_stride, target_stride,
+rows, false);
+for (; blocks && col < cols; col += IPT_THREES_EACH) {
+const uint first = min(col, cols - IPT_THREES_EACH);
+ipt_transpose_columns_of_threes(source + 3 * first, source_stride, target + first * target_stride,
+target_stride, rows, true);
+}
+if (blocks)
+return;
+for (; col < cols; ++col)
+for (uint k = 0; k < 3 * rows; ++k)
+target[col * target_stride + k] = source[k / 3 * source_stride + 3 * col + k % 3];
+}
+#else
+#define IPT_THREES 0
+#endif
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_SPLIT(k, parts, element, part) const uint element = (k), part = 0
+#else
+#define IPT_SPLIT(k, parts, element, part)                                                                             \
+const uint element = ((k) * (65535u / (parts) + 1u)) >> 16, part = (k)-element * (parts)
+#endif
+IPT_FUNCTION void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, long row_stride,
+uint rows, uint cols, uint element_units, uint parts)
+{
+const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;
+for (uint row = line; row < rows; row += IPT_LINES)
+for (uint k = lane; k < cols * parts; k += IPT_LINE_LANES) {
+IPT_SPLIT(k, parts, col, part);
+tile[row * pitch + k] = source[row * row_stride + col * element_units + part];
+}
+}
+IPT_INLINE void ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, long row_stride,
+uint rows, uint cols, uint element_units, uint parts, const ipt_given *g)
+{
+const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;
+for (uint col = line; col < cols; col += IPT_LINES)
+for (uint k = lane; k < rows * parts; k += IPT_LINE_LANES) {
+IPT_SPLIT(k, parts, row, part);
+target[col * row_stride + row * element_units + part] =
+ipt_apply(tile[row * pitch + col * parts + part], g);
+}
+}
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)
 #error "IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined"
 #endif
@@ -6116,33 +6357,2315 @@ barrier(CLK_LOCAL_MEM_FENCE);
 }
 #endif
 }
+IPT__NATIVE_RUN_1_0(swap, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_AT_ANY_ADDRESS
+#undef IPT_LOAD_AT_ANY
+#undef IPT_STORE_AT_ANY
+#undef IPT_VECTOR_UNITS
+#undef IPT_SECTOR_UNITS
+#undef IPT_BLOCKS
+#undef IPT_REVERSED_RUNS
+#undef IPT_REVERSED_COLUMNS
+#undef IPT_ROWS_AHEAD
+#undef IPT_IN_REGISTERS
+#undef IPT_BLOCK
+#undef IPT_THREES
+#undef IPT_THREES_EACH
+#undef IPT_AS_THREES
+#undef IPT_AS_FOURS
+#undef IPT_THREES_SPARE
+#undef IPT_SPLIT
+#undef IPT_LARGE
+#undef IPT_PLACES
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#if !IPT__NATIVE
+#define IPT__NATIVE_KERNEL IPT__NATIVE_runs
+#define IPT__NATIVE_KIND 0
+#define IPT_ARGUMENT_LIST(X, D) IPT_runs_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_copy
-#if !defined(IPT_LANES)
-#error "IPT_LANES must be defined"
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
 #endif
-__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_copy(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)
-{
-const ipt_given given = IPT_GIVEN, *const g = &given;
-const ulong line = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES;
-const uint lane = get_local_id(0) % IPT_LANES;
-const ulong all_row = ipt_divide64(line, IPT_DIVISOR(g->chunks));
-const ulong start = (line - all_row * g->chunks) * g->chunk_units;
-const ulong m = ipt_divide64(all_row, IPT_DIVISOR(g->rows));
-const ulong row = all_row - m * g->rows;
-__global ipt_unit *read =
-source + g->source_base + m * g->source_matrix_stride + start +
-ipt_slot_address(g->source_first + row, IPT_DIVISOR(g->source_row_slots), g->source_row_stride, g->row_units);
-__global ipt_unit *write =
-target + g->target_base + m * g->target_matrix_stride + start +
-ipt_slot_address(g->target_first + row, IPT_DIVISOR(g->target_row_slots), g->target_row_stride, g->row_units);
-const uint units = line < g->lines ? (uint)min((ulong)g->chunk_units, g->row_units - start) : 0;
-for (uint k = lane; k < units; k += IPT_LANES)
-write[k] = read[k];
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
 }
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
+#else
+typedef ulong ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide64(n, divisor, magic, shift);
+}
+#endif
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
+#endif
+#if IPT_GROUP_SIZE == 1
+#if defined(__has_builtin) && !defined(__SPIR__) && !defined(IPT_PREFETCH)
+#if __has_builtin(__builtin_prefetch)
+#define IPT_PREFETCH(address) __builtin_prefetch((const void *)(address))
+#endif
+#endif
+#ifndef IPT_PREFETCH
+#define IPT_PREFETCH(address)
+#endif
+#define IPT_AT_ANY_ADDRESS(type, name)                                                                                 \
+typedef struct __attribute__((packed, may_alias)) name {                                                           \
+type value;                                                                                                    \
+} name;
+#define IPT_LOAD_AT_ANY(name, from) (((__global const name *)(from))->value)
+#define IPT_STORE_AT_ANY(name, to, stored) (((__global name *)(to))->value = (stored))
+#endif
+#if !defined(IPT_LANES) || !defined(IPT_TALL)
+#error "IPT_LANES and IPT_TALL must be defined"
+#endif
+#if defined(IPT_AXES) && IPT_AXES
+#define IPT_WALKS 1
+#ifdef IPT_AS_C
+#define IPT_PERMUTES (g->call.axes != 0)
+#else
+#define IPT_PERMUTES 1
+#endif
+#else
+#define IPT_WALKS 0
+#endif
+#if IPT_GROUP_SIZE == 1
+IPT_AT_ANY_ADDRESS(uint8, ipt_piece)
+#define IPT_PIECE_UNITS (sizeof(ipt_piece) / IPT_UNIT_BYTES)
+IPT_INLINE void ipt_copy_piece(__global ipt_unit *to, __global const ipt_unit *from)
+{
+IPT_STORE_AT_ANY(ipt_piece, to, IPT_LOAD_AT_ANY(ipt_piece, from));
+}
+IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
+ulong units)
+{
+ulong k = 0;
+for (; k + IPT_PIECE_UNITS < units; k += IPT_PIECE_UNITS)
+ipt_copy_piece(to + k, from + k);
+if (units >= IPT_PIECE_UNITS)
+ipt_copy_piece(to + (units - IPT_PIECE_UNITS), from + (units - IPT_PIECE_UNITS));
+for (; units < IPT_PIECE_UNITS && k < units; ++k)
+to[k] = from[k];
+}
+IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
+__global const ipt_unit *restrict held, uint lane, ulong units)
+{
+ulong k = 0;
+if (units >= IPT_PIECE_UNITS) {
+const ulong last = units - IPT_PIECE_UNITS;
+const uint8 passed_last = IPT_LOAD_AT_ANY(ipt_piece, first + last);
+for (; k < last; k += IPT_PIECE_UNITS) {
+const uint8 passed = IPT_LOAD_AT_ANY(ipt_piece, first + k);
+ipt_copy_piece(first + k, held + k);
+IPT_STORE_AT_ANY(ipt_piece, second + k, passed);
+}
+ipt_copy_piece(first + last, held + last);
+IPT_STORE_AT_ANY(ipt_piece, second + last, passed_last);
+return;
+}
+for (; k < units; ++k) {
+const ipt_unit passed = first[k];
+first[k] = held[k];
+second[k] = passed;
+}
+}
+#else
+IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
+ulong units)
+{
+for (ulong k = lane; k < units; k += IPT_LANES)
+to[k] = from[k];
+}
+IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
+__global const ipt_unit *restrict held, uint lane, ulong units)
+{
+for (ulong k = lane; k < units; k += IPT_LANES) {
+const ipt_unit passed = first[k];
+first[k] = held[k];
+second[k] = passed;
+}
+}
+#endif
+IPT_INLINE ulong ipt_part_begin(uint d, const ipt_given *g)
+{
+return g->reversed_runs == 0
+? d * g->run_units
+: g->column_units - d * g->run_units - (d < g->bands ? g->run_units : g->rest_rows * g->element_units);
+}
+IPT_INLINE uint ipt_in_row(uint x, const ipt_given *g)
+{
+return g->reversed_columns == 0 ? x : g->short_side - 1 - x;
+}
+IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane, const ipt_given *g)
+{
+for (uint k = lane; k < g->rest_rows * g->element_units; k += IPT_LANES) {
+const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / g->element_units, part = k - element * g->element_units;
+const uint row = g->reversed_runs == 0 ? element : g->rest_rows - 1 - element;
+__global ipt_unit *const at = rows + row * g->rest_row_stride + part;
+if (IPT_TALL)
+gap[k] = ipt_apply(*at, g);
+else
+*at = ipt_apply(gap[k], g);
+}
+}
+#if IPT_GROUP_SIZE == 1
+#define IPT_RUNS_AHEAD 8
+#define IPT_PREFETCHED_BYTES 2048
+IPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)
+{
+const ulong bytes = units * IPT_UNIT_BYTES;
+for (ulong at = 0; at < bytes + 63 && bytes <= IPT_PREFETCHED_BYTES; at += 64)
+IPT_PREFETCH((size_t)run + at);
+}
+IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, uint x, ulong start, ulong units,
+const ipt_given *g)
+{
+const uint d = ipt_divide32(x, IPT_DIVISOR(g->width));
+const bool later = g->from_last != 0 ? d < band : d > band;
+if (IPT_TALL ? !later && d != band : later || d == band)
+ipt_prefetch_run(matrix + x * g->column_stride + (ipt_part_begin(band, g) + start), units);
+if (!IPT_TALL && d != band)
+ipt_prefetch_run(
+matrix + (band * g->width + (x - d * g->width)) * g->column_stride + (ipt_part_begin(d, g) + start), units);
+}
+#endif
+IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *saved, __global ipt_unit *slab, uint band,
+uint first, uint end, uint lane, ulong start, ulong units, const ipt_given *g)
+{
+const ulong own_begin = ipt_part_begin(band, g) + start;
+const uint covered = g->bands * g->width, first_band = g->from_last != 0 ? g->bands - 1 : 0;
+#if IPT_WALKS
+ipt_walk at, ahead;
+if (IPT_PERMUTES) {
+ipt_walk_from(&at, first, g);
+ipt_walk_from(&ahead, first + IPT_RUNS_AHEAD, g);
+}
+#endif
+__global ipt_unit *const rest_rows_at = g->saves_rows != 0 ? saved : matrix + g->rest_begin;
+for (uint x = first; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {
+uint y = x;
+#if IPT_GROUP_SIZE == 1
+uint next = x + IPT_RUNS_AHEAD;
+#endif
+#if IPT_WALKS
+if (IPT_PERMUTES) {
+y = at.column;
+next = ahead.column;
+ipt_walk_on(&at, g);
+ipt_walk_on(&ahead, g);
+}
+#endif
+const bool rest = y >= covered;
+const uint d = rest ? band : ipt_divide32(y, IPT_DIVISOR(g->width));
+#if IPT_GROUP_SIZE == 1
+if (next < covered)
+ipt_prefetch_column(matrix, band, next, start, units, g);
+#endif
+__global ipt_unit *const column =
+rest && g->saves_rows == 0 ? saved + (y - covered) * g->saved_column_stride : matrix + y * g->column_stride;
+__global ipt_unit *const own = column + own_begin;
+__global ipt_unit *const held = slab + ipt_in_row(x, g) * g->run_units;
+__global ipt_unit *const partner =
+matrix + (band * g->width + (y - d * g->width)) * g->column_stride + ipt_part_begin(d, g) + start;
+const bool later = g->from_last != 0 ? d < band : d > band;
+if (IPT_TALL) {
+if (d == band)
+ipt_copy_run(own, held, lane, units);
+else if (later)
+ipt_copy_run(partner, held, lane, units);
+else
+ipt_pass_run(partner, own, held, lane, units);
+} else {
+if (d == band)
+ipt_copy_run(held, own, lane, units);
+else if (later) {
+ipt_copy_run(held, own, lane, units);
+ipt_copy_run(own, partner, lane, units);
+} else
+ipt_copy_run(held, partner, lane, units);
+}
+if (start == 0 && d == band && (!rest || band == first_band))
+ipt_move_gap(rest_rows_at + ipt_in_row(x, g) * g->element_units, column + ipt_part_begin(g->bands, g), lane,
+g);
+}
+}
+#if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)
+#error "IPT_LANES, IPT_TALL and IPT_ELEMENT_UNITS must be defined"
+#endif
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)
+{
+const ipt_given given = IPT_GIVEN, *const g = &given;
+const uint lane = get_local_id(0) % IPT_LANES, line = get_local_id(0) / IPT_LANES;
+const uint all_blocks = ipt_divide32(get_group_id(0), IPT_DIVISOR(g->chunks));
+const uint chunk = get_group_id(0) - all_blocks * g->chunks;
+const uint m = ipt_divide32(all_blocks, IPT_DIVISOR(g->blocks)), block = all_blocks - m * g->blocks;
+__global ipt_unit *const matrix = matrices + g->base + m * g->matrix_stride;
+__global ipt_unit *const saved = workspace + g->saved_base + m * g->saved_stride;
+__global ipt_unit *const slab = workspace + g->slab_base + m * g->slab_stride + chunk * g->chunk_units;
+const ulong units = min(g->chunk_units, g->run_units - chunk * g->chunk_units), start = chunk * g->chunk_units;
+ipt_move_runs(matrix, saved, slab, g->instance, block * g->block_runs + line,
+min(g->short_side, (block + 1) * g->block_runs), lane, start, units, g);
+}
+IPT__NATIVE_RUN_2_0(runs, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_AT_ANY_ADDRESS
+#undef IPT_LOAD_AT_ANY
+#undef IPT_STORE_AT_ANY
+#undef IPT_WALKS
+#undef IPT_PERMUTES
+#undef IPT_PIECE_UNITS
+#undef IPT_RUNS_AHEAD
+#undef IPT_PREFETCHED_BYTES
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#endif
+#define IPT__NATIVE_KERNEL IPT__NATIVE_waves
+#define IPT__NATIVE_KIND 0
+#define IPT_ARGUMENT_LIST(X, D) IPT_waves_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
+#else
+typedef ulong ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide64(n, divisor, magic, shift);
+}
+#endif
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
+#endif
+#if IPT_GROUP_SIZE == 1
+#if defined(__has_builtin) && !defined(__SPIR__) && !defined(IPT_PREFETCH)
+#if __has_builtin(__builtin_prefetch)
+#define IPT_PREFETCH(address) __builtin_prefetch((const void *)(address))
+#endif
+#endif
+#ifndef IPT_PREFETCH
+#define IPT_PREFETCH(address)
+#endif
+#define IPT_AT_ANY_ADDRESS(type, name)                                                                                 \
+typedef struct __attribute__((packed, may_alias)) name {                                                           \
+type value;                                                                                                    \
+} name;
+#define IPT_LOAD_AT_ANY(name, from) (((__global const name *)(from))->value)
+#define IPT_STORE_AT_ANY(name, to, stored) (((__global name *)(to))->value = (stored))
+#endif
+#ifndef IPT_MEMORY_MODEL
+#error "IPT_MEMORY_MODEL must be defined"
+#endif
+#if IPT_MEMORY_MODEL == 3
+#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))
+#endif
+#if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2
+#define IPT_FENCE_DEVICE() __asm__ volatile("membar.gl;" ::: "memory")
+#elif IPT_MEMORY_MODEL == 3
+#define IPT_FENCE_DEVICE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
+#else
+#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+IPT_FUNCTION void ipt_signal(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#elif IPT_MEMORY_MODEL == 3
+atomic_fetch_add_explicit(IPT_ATOMIC(word), 1u, memory_order_release, memory_scope_device);
+#else
+IPT_FENCE_DEVICE();
+atomic_inc(word);
+#endif
+}
+IPT_FUNCTION void ipt_count_read(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#else
+ipt_signal(word);
+#endif
+}
+IPT_FUNCTION uint ipt_poll(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+uint value;
+__asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+return value;
+#elif IPT_MEMORY_MODEL == 3
+return atomic_load_explicit(IPT_ATOMIC(word), memory_order_acquire, memory_scope_device);
+#else
+const uint value = atomic_or(word, 0u);
+IPT_FENCE_DEVICE();
+return value;
+#endif
+}
+IPT_FUNCTION uint ipt_glance(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+uint value;
+__asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+return value;
+#elif IPT_MEMORY_MODEL == 3
+return atomic_load_explicit(IPT_ATOMIC(word), memory_order_relaxed, memory_scope_device);
+#else
+return atomic_or(word, 0u);
+#endif
+}
+#define IPT_ROWS_AHEAD 256
+#ifndef IPT_AS_C
+#define IPT_OF_a0(x, y) (x).s0
+#define IPT_OF_a1(x, y) (x).s1
+#define IPT_OF_a2(x, y) (x).s2
+#define IPT_OF_a3(x, y) (x).s3
+#define IPT_OF_a4(x, y) (x).s4
+#define IPT_OF_a5(x, y) (x).s5
+#define IPT_OF_a6(x, y) (x).s6
+#define IPT_OF_a7(x, y) (x).s7
+#define IPT_OF_a8(x, y) (x).s8
+#define IPT_OF_a9(x, y) (x).s9
+#define IPT_OF_aa(x, y) (x).sa
+#define IPT_OF_ab(x, y) (x).sb
+#define IPT_OF_ac(x, y) (x).sc
+#define IPT_OF_ad(x, y) (x).sd
+#define IPT_OF_ae(x, y) (x).se
+#define IPT_OF_af(x, y) (x).sf
+#define IPT_OF_b0(x, y) (y).s0
+#define IPT_OF_b1(x, y) (y).s1
+#define IPT_OF_b2(x, y) (y).s2
+#define IPT_OF_b3(x, y) (y).s3
+#define IPT_OF_b4(x, y) (y).s4
+#define IPT_OF_b5(x, y) (y).s5
+#define IPT_OF_b6(x, y) (y).s6
+#define IPT_OF_b7(x, y) (y).s7
+#define IPT_OF_b8(x, y) (y).s8
+#define IPT_OF_b9(x, y) (y).s9
+#define IPT_OF_ba(x, y) (y).sa
+#define IPT_OF_bb(x, y) (y).sb
+#define IPT_OF_bc(x, y) (y).sc
+#define IPT_OF_bd(x, y) (y).sd
+#define IPT_OF_be(x, y) (y).se
+#define IPT_OF_bf(x, y) (y).sf
+#define IPT_MIX_2(type, x, y, c, d) (type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y))
+#define IPT_MIX_4(type, x, y, c, d, e, f) (type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y), IPT_OF_##e(x, y), IPT_OF_##f(x, y))
+#define IPT_MIX_8(type, x, y, c, d, e, f, g, h, i, j)                                                                  \
+(type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y), IPT_OF_##e(x, y), IPT_OF_##f(x, y), IPT_OF_##g(x, y), IPT_OF_##h(x, y), \
+IPT_OF_##i(x, y), IPT_OF_##j(x, y))
+#define IPT_MIX_16(type, x, y, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r)                                         \
+(type)(IPT_OF_##c(x, y), IPT_OF_##d(x, y), IPT_OF_##e(x, y), IPT_OF_##f(x, y), IPT_OF_##g(x, y), IPT_OF_##h(x, y), \
+IPT_OF_##i(x, y), IPT_OF_##j(x, y), IPT_OF_##k(x, y), IPT_OF_##l(x, y), IPT_OF_##m(x, y), IPT_OF_##n(x, y), \
+IPT_OF_##o(x, y), IPT_OF_##p(x, y), IPT_OF_##q(x, y), IPT_OF_##r(x, y))
+#endif
+#if IPT_GROUP_SIZE == 1 && (IPT_ELEMENT_UNITS == 1 || defined(IPT_AS_C)) && !IPT_APPLY
+#ifdef IPT_AS_C
+#define IPT_IN_REGISTERS (g->element_units == 1)
+#else
+#define IPT_IN_REGISTERS 1
+#endif
+#if IPT_UNIT_BYTES == 1
+#define IPT_BLOCK 16
+typedef uchar16 ipt_row;
+#elif IPT_ROW_BYTES == 16
+#define IPT_BLOCK (16 / IPT_UNIT_BYTES)
+typedef IPT_ROW_16 ipt_row;
+#elif IPT_UNIT_BYTES == 2
+#define IPT_BLOCK 16
+typedef ushort16 ipt_row;
+#elif IPT_UNIT_BYTES == 4
+#define IPT_BLOCK 8
+typedef uint8 ipt_row;
+#elif IPT_UNIT_BYTES == 8
+#define IPT_BLOCK 4
+typedef ulong4 ipt_row;
+#else
+#define IPT_BLOCK 2
+typedef ulong4 ipt_row;
+#endif
+IPT_AT_ANY_ADDRESS(ipt_row, ipt_row_in_memory)
+#if IPT_UNIT_BYTES == 1
+IPT_INLINE void ipt_transpose_block(ipt_row *v)
+{
+IPT_UNROLL
+for (uint step = 0; step < 4; ++step) {
+ipt_row next[IPT_BLOCK];
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK / 2; ++i) {
+const ipt_row a = v[i], b = v[i + IPT_BLOCK / 2];
+next[2 * i] = IPT_MIX_16(ipt_row, a, b, a0, b0, a1, b1, a2, b2, a3, b3, a4, b4, a5, b5, a6, b6, a7, b7);
+next[2 * i + 1] = IPT_MIX_16(ipt_row, a, b, a8, b8, a9, b9, aa, ba, ab, bb, ac, bc, ad, bd, ae, be, af, bf);
+}
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK; ++i)
+v[i] = next[i];
+}
+}
+#else
+#if IPT_BLOCK == 16
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, b4, b5, b6, b7);
+*b = IPT_MIX_16(ipt_row, *a, *b, a8, a9, aa, ab, ac, ad, ae, af, b8, b9, ba, bb, bc, bd, be, bf);
+*a = both;
+}
+IPT_INLINE void ipt_exchange_fours(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, a1, a2, a3, b0, b1, b2, b3, a8, a9, aa, ab, b8, b9, ba, bb);
+*b = IPT_MIX_16(ipt_row, *a, *b, a4, a5, a6, a7, b4, b5, b6, b7, ac, ad, ae, af, bc, bd, be, bf);
+*a = both;
+}
+IPT_INLINE void ipt_exchange_twos(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, a1, b0, b1, a4, a5, b4, b5, a8, a9, b8, b9, ac, ad, bc, bd);
+*b = IPT_MIX_16(ipt_row, *a, *b, a2, a3, b2, b3, a6, a7, b6, b7, aa, ab, ba, bb, ae, af, be, bf);
+*a = both;
+}
+IPT_INLINE void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_16(ipt_row, *a, *b, a0, b0, a2, b2, a4, b4, a6, b6, a8, b8, aa, ba, ac, bc, ae, be);
+*b = IPT_MIX_16(ipt_row, *a, *b, a1, b1, a3, b3, a5, b5, a7, b7, a9, b9, ab, bb, ad, bd, af, bf);
+*a = both;
+}
+#elif IPT_BLOCK == 8
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_8(ipt_row, *a, *b, a0, a1, a2, a3, b0, b1, b2, b3);
+*b = IPT_MIX_8(ipt_row, *a, *b, a4, a5, a6, a7, b4, b5, b6, b7);
+*a = both;
+}
+IPT_INLINE void ipt_exchange_twos(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_8(ipt_row, *a, *b, a0, a1, b0, b1, a4, a5, b4, b5);
+*b = IPT_MIX_8(ipt_row, *a, *b, a2, a3, b2, b3, a6, a7, b6, b7);
+*a = both;
+}
+IPT_INLINE void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_8(ipt_row, *a, *b, a0, b0, a2, b2, a4, b4, a6, b6);
+*b = IPT_MIX_8(ipt_row, *a, *b, a1, b1, a3, b3, a5, b5, a7, b7);
+*a = both;
+}
+#elif IPT_BLOCK == 4 || IPT_ROW_BYTES != 16
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_4(ipt_row, *a, *b, a0, a1, b0, b1);
+*b = IPT_MIX_4(ipt_row, *a, *b, a2, a3, b2, b3);
+*a = both;
+}
+#if IPT_BLOCK == 4
+IPT_INLINE void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_4(ipt_row, *a, *b, a0, b0, a2, b2);
+*b = IPT_MIX_4(ipt_row, *a, *b, a1, b1, a3, b3);
+*a = both;
+}
+#endif
+#elif IPT_BLOCK == 2
+IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
+{
+const ipt_row both = IPT_MIX_2(ipt_row, *a, *b, a0, b0);
+*b = IPT_MIX_2(ipt_row, *a, *b, a1, b1);
+*a = both;
+}
+#endif
+IPT_INLINE void ipt_transpose_block(ipt_row *v)
+{
+#if IPT_BLOCK > 1
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK / 2; ++i)
+ipt_exchange_halves(&v[i], &v[i + IPT_BLOCK / 2]);
+#endif
+#if IPT_BLOCK == 16
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK / 2; ++i)
+ipt_exchange_fours(&v[i + i / 4 * 4], &v[i + i / 4 * 4 + 4]);
+#endif
+#if IPT_BLOCK >= 8
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK / 2; ++i)
+ipt_exchange_twos(&v[i + i / 2 * 2], &v[i + i / 2 * 2 + 2]);
+#endif
+#if IPT_BLOCK >= 4
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK; i += 2)
+ipt_exchange_ones(&v[i], &v[i + 1]);
+#endif
+}
+#endif
+IPT_INLINE void ipt_load_block(ipt_row *v, __global ipt_unit *source, long stride)
+{
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK; ++i) {
+IPT_PREFETCH((size_t)(source + i * stride) + IPT_ROWS_AHEAD);
+v[i] = IPT_LOAD_AT_ANY(ipt_row_in_memory, source + i * stride);
+}
+}
+IPT_INLINE void ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)
+{
+IPT_UNROLL
+for (uint i = 0; i < IPT_BLOCK; ++i)
+IPT_STORE_AT_ANY(ipt_row_in_memory, target + i * stride, v[i]);
+}
+IPT_FUNCTION void ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+long target_stride, uint rows, uint cols)
+{
+const bool blocks = rows >= IPT_BLOCK && cols >= IPT_BLOCK;
+for (uint next_col = 0; blocks && next_col < cols; next_col += IPT_BLOCK)
+for (uint next_row = 0; next_row < rows; next_row += IPT_BLOCK) {
+const uint row = min(next_row, rows - IPT_BLOCK), col = min(next_col, cols - IPT_BLOCK);
+ipt_row v[IPT_BLOCK];
+ipt_load_block(v, source + row * source_stride + col, source_stride);
+ipt_transpose_block(v);
+ipt_store_block(v, target + col * target_stride + row, target_stride);
+}
+for (uint col = 0; !blocks && col < cols; ++col)
+for (uint row = 0; row < rows; ++row)
+target[col * target_stride + row] = source[row * source_stride + col];
+}
+#else
+#define IPT_IN_REGISTERS 0
+#endif
+#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 0 && IPT_UNIT_BYTES <= 2 && !IPT_APPLY && !defined(IPT_NO_THREES)
+#define IPT_THREES 1
+#if IPT_UNIT_BYTES == 1
+#define IPT_THREES_EACH 4
+typedef uchar16 ipt_threes;
+typedef uint4 ipt_fours;
+#define IPT_AS_THREES as_uchar16
+#define IPT_AS_FOURS as_uint4
+#else
+#define IPT_THREES_EACH 2
+typedef ushort8 ipt_threes;
+typedef ulong2 ipt_fours;
+#define IPT_AS_THREES as_ushort8
+#define IPT_AS_FOURS as_ulong2
+#endif
+#define IPT_THREES_SPARE (4 / IPT_UNIT_BYTES)
+IPT_AT_ANY_ADDRESS(ipt_threes, ipt_threes_in_memory)
+IPT_AT_ANY_ADDRESS(uint, ipt_word_in_memory)
+IPT_INLINE ipt_fours ipt_load_threes(__global ipt_unit *from, bool last)
+{
+ipt_threes v;
+IPT_PREFETCH((size_t)from + IPT_ROWS_AHEAD);
+v = IPT_LOAD_AT_ANY(ipt_threes_in_memory, last ? from - IPT_THREES_SPARE : from);
+#if IPT_UNIT_BYTES == 1
+if (last)
+v = IPT_MIX_16(ipt_threes, v, v, a4, a5, a6, a7, a8, a9, aa, ab, ac, ad, ae, af, a0, a1, a2, a3);
+return IPT_AS_FOURS(IPT_MIX_16(ipt_threes, v, v, a0, a1, a2, a3, a3, a4, a5, a6, a6, a7, a8, a9, a9, aa, ab, ac));
+#else
+if (last)
+v = IPT_MIX_8(ipt_threes, v, v, a2, a3, a4, a5, a6, a7, a0, a1);
+return IPT_AS_FOURS(IPT_MIX_8(ipt_threes, v, v, a0, a1, a2, a3, a3, a4, a5, a6));
+#endif
+}
+IPT_INLINE void ipt_store_threes(__global ipt_unit *to, ipt_fours elements, bool last)
+{
+const ipt_threes v = IPT_AS_THREES(elements);
+#if IPT_UNIT_BYTES == 1
+const ipt_threes packed =
+IPT_MIX_16(ipt_threes, v, v, a0, a1, a2, a4, a5, a6, a8, a9, aa, ac, ad, ae, ac, ad, ae, af);
+#else
+const ipt_threes packed = IPT_MIX_8(ipt_threes, v, v, a0, a1, a2, a4, a5, a6, a6, a7);
+#endif
+if (!last) {
+IPT_STORE_AT_ANY(ipt_threes_in_memory, to, packed);
+return;
+}
+const uint4 words = as_uint4(packed);
+IPT_STORE_AT_ANY(ipt_word_in_memory, to, IPT_COMPONENT(words, 0));
+IPT_STORE_AT_ANY(ipt_word_in_memory, to + 4 / IPT_UNIT_BYTES, IPT_COMPONENT(words, 1));
+IPT_STORE_AT_ANY(ipt_word_in_memory, to + 8 / IPT_UNIT_BYTES, IPT_COMPONENT(words, 2));
+}
+IPT_INLINE void ipt_transpose_fours(ipt_fours *v)
+{
+#if IPT_UNIT_BYTES == 1
+const ipt_fours a = IPT_MIX_4(ipt_fours, v[0], v[2], a0, b0, a1, b1),
+b = IPT_MIX_4(ipt_fours, v[0], v[2], a2, b2, a3, b3);
+const ipt_fours c = IPT_MIX_4(ipt_fours, v[1], v[3], a0, b0, a1, b1),
+d = IPT_MIX_4(ipt_fours, v[1], v[3], a2, b2, a3, b3);
+v[0] = IPT_MIX_4(ipt_fours, a, c, a0, b0, a1, b1);
+v[1] = IPT_MIX_4(ipt_fours, a, c, a2, b2, a3, b3);
+v[2] = IPT_MIX_4(ipt_fours, b, d, a0, b0, a1, b1);
+v[3] = IPT_MIX_4(ipt_fours, b, d, a2, b2, a3, b3);
+#else
+const ipt_fours a = v[0];
+IPT_COMPONENT(v[0], 1) = IPT_COMPONENT(v[1], 0);
+IPT_COMPONENT(v[1], 0) = IPT_COMPONENT(a, 1);
+#endif
+}
+IPT_INLINE void ipt_transpose_block_of_threes(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+long target_stride, bool last_row, bool last_col)
+{
+ipt_fours v[IPT_THREES_EACH];
+IPT_UNROLL
+for (uint i = 0; i < IPT_THREES_EACH; ++i)
+v[i] = ipt_load_threes(source + i * source_stride, last_col);
+ipt_transpose_fours(v);
+IPT_UNROLL
+for (uint i = 0; i < IPT_THREES_EACH; ++i)
+ipt_store_threes(target + i * target_stride, v[i], last_row);
+}
+IPT_INLINE void ipt_transpose_columns_of_threes(__global ipt_unit *source, long source_stride,
+__global ipt_unit *target, long target_stride, uint rows, bool last_col)
+{
+uint row = 0;
+for (; 3 * (rows - row) >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE; row += IPT_THREES_EACH)
+ipt_transpose_block_of_threes(source + row * source_stride, source_stride, target + 3 * row, target_stride,
+false, last_col);
+for (; row < rows; row += IPT_THREES_EACH) {
+const uint first = min(row, rows - IPT_THREES_EACH);
+ipt_transpose_block_of_threes(source + first * source_stride, source_stride, target + 3 * first, target_stride,
+true, last_col);
+}
+}
+IPT_FUNCTION void ipt_transpose_threes(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+long target_stride, uint rows, uint cols)
+{
+const bool blocks = rows >= IPT_THREES_EACH && 3 * cols >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE;
+uint col = 0;
+for (; blocks && 3 * (cols - col) >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE; col += IPT_THREES_EACH)
+ipt_transpose_columns_of_threes(source + 3 * col, source_stride, target + col * target_stride, target_stride,
+rows, false);
+for (; blocks && col < cols; col += IPT_THREES_EACH) {
+const uint first = min(col, cols - IPT_THREES_EACH);
+ipt_transpose_columns_of_threes(source + 3 * first, source_stride, target + first * target_stride,
+target_stride, rows, true);
+}
+if (blocks)
+return;
+for (; col < cols; ++col)
+for (uint k = 0; k < 3 * rows; ++k)
+target[col * target_stride + k] = source[k / 3 * source_stride + 3 * col + k % 3];
+}
+#else
+#define IPT_THREES 0
+#endif
+#ifndef IPT_AXES
+#error "IPT_AXES must be defined"
+#endif
+#if IPT_AXES
+#define IPT_OF_WALK(name) g->name##0, g->name##1, g->name##2, g->name##3, g->name##4, g->name##5, g->name##6, g->name##7
+typedef struct ipt_walk {
+uint column;
+uint index[IPT_AXES];
+} ipt_walk;
+IPT_INLINE void ipt_walk_from(ipt_walk *walk, uint x, const ipt_given *g)
+{
+const uint lengths[] = {IPT_OF_WALK(length)}, steps[] = {IPT_OF_WALK(step)};
+walk->column = 0;
+IPT_UNROLL
+for (uint i = 0; i < IPT_AXES; ++i) {
+walk->index[i] = x % lengths[i];
+walk->column += walk->index[i] * steps[i];
+x /= lengths[i];
+}
+}
+IPT_INLINE void ipt_walk_on(ipt_walk *walk, const ipt_given *g)
+{
+const uint lengths[] = {IPT_OF_WALK(length)}, steps[] = {IPT_OF_WALK(step)};
+bool carries = true;
+IPT_UNROLL
+for (uint i = 0; i < IPT_AXES; ++i) {
+const bool ends = carries && walk->index[i] + 1 == lengths[i];
+if (carries) {
+walk->index[i] = ends ? 0 : walk->index[i] + 1;
+walk->column += ends ? steps[i] - lengths[i] * steps[i] : steps[i];
+}
+carries = ends;
+}
+}
+#endif
+#if !defined(IPT_LANES) || !defined(IPT_TALL)
+#error "IPT_LANES and IPT_TALL must be defined"
+#endif
+#if defined(IPT_AXES) && IPT_AXES
+#define IPT_WALKS 1
+#ifdef IPT_AS_C
+#define IPT_PERMUTES (g->call.axes != 0)
+#else
+#define IPT_PERMUTES 1
+#endif
+#else
+#define IPT_WALKS 0
+#endif
+#if IPT_GROUP_SIZE == 1
+IPT_AT_ANY_ADDRESS(uint8, ipt_piece)
+#define IPT_PIECE_UNITS (sizeof(ipt_piece) / IPT_UNIT_BYTES)
+IPT_INLINE void ipt_copy_piece(__global ipt_unit *to, __global const ipt_unit *from)
+{
+IPT_STORE_AT_ANY(ipt_piece, to, IPT_LOAD_AT_ANY(ipt_piece, from));
+}
+IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
+ulong units)
+{
+ulong k = 0;
+for (; k + IPT_PIECE_UNITS < units; k += IPT_PIECE_UNITS)
+ipt_copy_piece(to + k, from + k);
+if (units >= IPT_PIECE_UNITS)
+ipt_copy_piece(to + (units - IPT_PIECE_UNITS), from + (units - IPT_PIECE_UNITS));
+for (; units < IPT_PIECE_UNITS && k < units; ++k)
+to[k] = from[k];
+}
+IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
+__global const ipt_unit *restrict held, uint lane, ulong units)
+{
+ulong k = 0;
+if (units >= IPT_PIECE_UNITS) {
+const ulong last = units - IPT_PIECE_UNITS;
+const uint8 passed_last = IPT_LOAD_AT_ANY(ipt_piece, first + last);
+for (; k < last; k += IPT_PIECE_UNITS) {
+const uint8 passed = IPT_LOAD_AT_ANY(ipt_piece, first + k);
+ipt_copy_piece(first + k, held + k);
+IPT_STORE_AT_ANY(ipt_piece, second + k, passed);
+}
+ipt_copy_piece(first + last, held + last);
+IPT_STORE_AT_ANY(ipt_piece, second + last, passed_last);
+return;
+}
+for (; k < units; ++k) {
+const ipt_unit passed = first[k];
+first[k] = held[k];
+second[k] = passed;
+}
+}
+#else
+IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
+ulong units)
+{
+for (ulong k = lane; k < units; k += IPT_LANES)
+to[k] = from[k];
+}
+IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
+__global const ipt_unit *restrict held, uint lane, ulong units)
+{
+for (ulong k = lane; k < units; k += IPT_LANES) {
+const ipt_unit passed = first[k];
+first[k] = held[k];
+second[k] = passed;
+}
+}
+#endif
+IPT_INLINE ulong ipt_part_begin(uint d, const ipt_given *g)
+{
+return g->reversed_runs == 0
+? d * g->run_units
+: g->column_units - d * g->run_units - (d < g->bands ? g->run_units : g->rest_rows * g->element_units);
+}
+IPT_INLINE uint ipt_in_row(uint x, const ipt_given *g)
+{
+return g->reversed_columns == 0 ? x : g->short_side - 1 - x;
+}
+IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane, const ipt_given *g)
+{
+for (uint k = lane; k < g->rest_rows * g->element_units; k += IPT_LANES) {
+const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / g->element_units, part = k - element * g->element_units;
+const uint row = g->reversed_runs == 0 ? element : g->rest_rows - 1 - element;
+__global ipt_unit *const at = rows + row * g->rest_row_stride + part;
+if (IPT_TALL)
+gap[k] = ipt_apply(*at, g);
+else
+*at = ipt_apply(gap[k], g);
+}
+}
+#if IPT_GROUP_SIZE == 1
+#define IPT_RUNS_AHEAD 8
+#define IPT_PREFETCHED_BYTES 2048
+IPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)
+{
+const ulong bytes = units * IPT_UNIT_BYTES;
+for (ulong at = 0; at < bytes + 63 && bytes <= IPT_PREFETCHED_BYTES; at += 64)
+IPT_PREFETCH((size_t)run + at);
+}
+IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, uint x, ulong start, ulong units,
+const ipt_given *g)
+{
+const uint d = ipt_divide32(x, IPT_DIVISOR(g->width));
+const bool later = g->from_last != 0 ? d < band : d > band;
+if (IPT_TALL ? !later && d != band : later || d == band)
+ipt_prefetch_run(matrix + x * g->column_stride + (ipt_part_begin(band, g) + start), units);
+if (!IPT_TALL && d != band)
+ipt_prefetch_run(
+matrix + (band * g->width + (x - d * g->width)) * g->column_stride + (ipt_part_begin(d, g) + start), units);
+}
+#endif
+IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *saved, __global ipt_unit *slab, uint band,
+uint first, uint end, uint lane, ulong start, ulong units, const ipt_given *g)
+{
+const ulong own_begin = ipt_part_begin(band, g) + start;
+const uint covered = g->bands * g->width, first_band = g->from_last != 0 ? g->bands - 1 : 0;
+#if IPT_WALKS
+ipt_walk at, ahead;
+if (IPT_PERMUTES) {
+ipt_walk_from(&at, first, g);
+ipt_walk_from(&ahead, first + IPT_RUNS_AHEAD, g);
+}
+#endif
+__global ipt_unit *const rest_rows_at = g->saves_rows != 0 ? saved : matrix + g->rest_begin;
+for (uint x = first; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {
+uint y = x;
+#if IPT_GROUP_SIZE == 1
+uint next = x + IPT_RUNS_AHEAD;
+#endif
+#if IPT_WALKS
+if (IPT_PERMUTES) {
+y = at.column;
+next = ahead.column;
+ipt_walk_on(&at, g);
+ipt_walk_on(&ahead, g);
+}
+#endif
+const bool rest = y >= covered;
+const uint d = rest ? band : ipt_divide32(y, IPT_DIVISOR(g->width));
+#if IPT_GROUP_SIZE == 1
+if (next < covered)
+ipt_prefetch_column(matrix, band, next, start, units, g);
+#endif
+__global ipt_unit *const column =
+rest && g->saves_rows == 0 ? saved + (y - covered) * g->saved_column_stride : matrix + y * g->column_stride;
+__global ipt_unit *const own = column + own_begin;
+__global ipt_unit *const held = slab + ipt_in_row(x, g) * g->run_units;
+__global ipt_unit *const partner =
+matrix + (band * g->width + (y - d * g->width)) * g->column_stride + ipt_part_begin(d, g) + start;
+const bool later = g->from_last != 0 ? d < band : d > band;
+if (IPT_TALL) {
+if (d == band)
+ipt_copy_run(own, held, lane, units);
+else if (later)
+ipt_copy_run(partner, held, lane, units);
+else
+ipt_pass_run(partner, own, held, lane, units);
+} else {
+if (d == band)
+ipt_copy_run(held, own, lane, units);
+else if (later) {
+ipt_copy_run(held, own, lane, units);
+ipt_copy_run(own, partner, lane, units);
+} else
+ipt_copy_run(held, partner, lane, units);
+}
+if (start == 0 && d == band && (!rest || band == first_band))
+ipt_move_gap(rest_rows_at + ipt_in_row(x, g) * g->element_units, column + ipt_part_begin(g->bands, g), lane,
+g);
+}
+}
+#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || IPT_GROUP_SIZE != 1
+#error "IPT_ELEMENT_UNITS and IPT_TILE must be defined, and IPT_GROUP_SIZE must be 1"
+#endif
+#define IPT_COUNTER_WORDS 16
+IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+long target_stride, uint rows, uint cols, const ipt_given *g)
+{
+#ifdef IPT_BLOCK
+if (IPT_IN_REGISTERS) {
+ipt_transpose_in_registers(source, source_stride, target, target_stride, rows, cols);
+return;
+}
+#endif
+#if IPT_THREES
+if (g->element_units == 3) {
+ipt_transpose_threes(source, source_stride, target, target_stride, rows, cols);
+return;
+}
+#endif
+const uint element_units = g->element_units;
+for (uint col = 0; col < cols; ++col)
+for (uint row = 0; row < rows; ++row)
+for (uint part = 0; part < element_units; ++part)
+target[col * target_stride + (row * element_units + part)] =
+ipt_apply(source[row * source_stride + (col * element_units + part)], g);
+}
+IPT_INLINE void ipt_transpose_piece(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+long target_stride, uint rows, uint cols, const ipt_given *g)
+{
+for (uint col = 0; col < cols; col += IPT_TILE)
+for (uint row = 0; row < rows; row += IPT_TILE)
+ipt_transpose_tile(source + row * source_stride + col * g->element_units, source_stride,
+target + col * target_stride + row * g->element_units, target_stride,
+min((uint)IPT_TILE, rows - row), min((uint)IPT_TILE, cols - col), g);
+}
+IPT_INLINE void ipt_move_rows(__global ipt_unit *matrix, __global ipt_unit *slab, uint band, uint first, uint end,
+const ipt_given *g)
+{
+const uint in_row = g->reversed_columns == 0 ? first : g->short_side - end, rows = g->height;
+__global ipt_unit *const runs = slab + in_row * g->run_units;
+__global ipt_unit *const at = matrix + band * (g->height * g->row_units) + in_row * g->element_units +
+(g->reversed_runs == 0 ? 0 : (rows - 1) * g->row_units);
+const long stride = g->reversed_runs == 0 ? (long)g->row_units : -(long)g->row_units;
+if (IPT_TALL)
+ipt_transpose_piece(at, stride, runs, (long)g->run_units, rows, end - first, g);
+else
+ipt_transpose_piece(runs, (long)g->run_units, at, stride, end - first, rows, g);
+}
+IPT_INLINE uint ipt_take_piece(volatile __global uint *counter, uint begin, uint pieces)
+{
+uint taken = ipt_glance(counter);
+while (taken - begin < pieces) {
+const uint seen = atomic_cmpxchg(counter, taken, taken + 1);
+if (seen == taken)
+return taken - begin;
+taken = seen;
+}
+return pieces;
+}
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void ipt_k_waves(__global ipt_unit *matrices,
+__global ipt_unit *workspace IPT_ARGUMENTS)
+{
+const ipt_given given = IPT_GIVEN, *const g = &given;
+volatile __global uint *const done = (volatile __global uint *)workspace + g->control_base;
+volatile __global uint *const taken = done + IPT_COUNTER_WORDS;
+__global uint *const clear = (__global uint *)workspace + g->clear_base;
+const uint each = g->bands + 1, steps = g->batch * each, all = g->stripes * g->pieces;
+for (uint i = get_group_id(0); i < g->clear_words; i += get_num_groups(0))
+clear[i] = 0;
+for (uint step = ipt_poll(done) / all; step < steps; ++step) {
+const uint m = step / each, q = step - m * each;
+__global ipt_unit *const matrix = matrices + g->base + m * g->matrix_stride;
+__global ipt_unit *const saved = workspace + g->saved_base + m * g->saved_stride;
+__global ipt_unit *const slab = workspace + g->slab_base;
+const uint next = g->from_last != 0 ? g->bands - 1 - q : q, last = g->from_last != 0 ? next + 1 : next - 1;
+for (uint polled = 0; ipt_poll(done) < step * all; ++polled)
+if (polled >= g->polls)
+return;
+for (uint s = 0; s < g->stripes; ++s) {
+const uint stripe = (get_group_id(0) + s) % g->stripes, begin = stripe * g->stripe_columns;
+const uint stripe_end = min(g->short_side, begin + g->stripe_columns);
+for (;;) {
+const uint piece = ipt_take_piece(taken + stripe * IPT_COUNTER_WORDS, step * g->pieces, g->pieces);
+const uint first = min(stripe_end, begin + piece * g->piece_columns);
+const uint end = min(stripe_end, first + g->piece_columns);
+if (piece == g->pieces)
+break;
+if (!IPT_TALL && q > 0)
+ipt_move_rows(matrix, slab, last, first, end, g);
+if (IPT_TALL ? q > 0 : q < g->bands)
+ipt_move_runs(matrix, saved, slab, IPT_TALL ? last : next, first, end, 0, 0, g->run_units, g);
+if (IPT_TALL != 0 && q < g->bands)
+ipt_move_rows(matrix, slab, next, first, end, g);
+ipt_signal(done);
+}
+}
+}
+}
+IPT__NATIVE_RUN_2_0(waves, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_AT_ANY_ADDRESS
+#undef IPT_LOAD_AT_ANY
+#undef IPT_STORE_AT_ANY
+#undef IPT_ATOMIC
+#undef IPT_FENCE_DEVICE
+#undef IPT_ROWS_AHEAD
+#undef IPT_IN_REGISTERS
+#undef IPT_BLOCK
+#undef IPT_THREES
+#undef IPT_THREES_EACH
+#undef IPT_AS_THREES
+#undef IPT_AS_FOURS
+#undef IPT_THREES_SPARE
+#undef IPT_OF_WALK
+#undef IPT_WALKS
+#undef IPT_PERMUTES
+#undef IPT_PIECE_UNITS
+#undef IPT_RUNS_AHEAD
+#undef IPT_PREFETCHED_BYTES
+#undef IPT_COUNTER_WORDS
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#if !IPT__NATIVE
+#define IPT__NATIVE_KERNEL IPT__NATIVE_pairs
+#define IPT__NATIVE_KIND 0
+#define IPT_ARGUMENT_LIST(X, D) IPT_pairs_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
+#else
+typedef ulong ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide64(n, divisor, magic, shift);
+}
+#endif
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
+#endif
+IPT_INLINE uint ipt_held_at(uint u, bool gaps)
+{
+return gaps ? u + u / 32 + u / 1024 : u;
+}
+#if defined(IPT_INNER) && IPT_INNER
+typedef struct ipt_inner {
+uint unit, row, part;
+uint unit_step, row_step, part_step;
+uint rows, row_units, element_units, units;
+} ipt_inner;
+IPT_INLINE void ipt_find_inner(ipt_inner *inner, uint lane, uint inner_rows, uint inner_cols, uint element_units)
+{
+const uint column = inner_rows * element_units, row_units = inner_cols * element_units;
+inner->part = lane % element_units;
+inner->row = lane % column / element_units;
+inner->unit = inner->row * row_units + lane / column * element_units + inner->part;
+inner->part_step = IPT_LANES % element_units;
+inner->row_step = IPT_LANES % column / element_units;
+inner->unit_step = inner->row_step * row_units + IPT_LANES / column * element_units + inner->part_step;
+inner->rows = inner_rows;
+inner->row_units = row_units;
+inner->element_units = element_units;
+inner->units = inner_rows * row_units;
+}
+IPT_INLINE void ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, const ipt_inner *inner,
+bool gaps)
+{
+#if IPT_LANES == 1
+for (uint first = 0; first < inner->row_units; first += inner->element_units)
+for (uint row = first; row < inner->units; row += inner->row_units)
+for (uint part = 0; part < inner->element_units; ++part)
+*to++ = held[row + part];
+#else
+uint unit = inner->unit, row = inner->row, part = inner->part;
+for (uint k = lane; k < inner->units; k += IPT_LANES) {
+to[k] = held[ipt_held_at(unit, gaps)];
+unit += inner->unit_step;
+row += inner->row_step;
+part += inner->part_step;
+if (part >= inner->element_units) {
+part -= inner->element_units;
+++row;
+unit += inner->row_units - inner->element_units;
+}
+if (row >= inner->rows) {
+row -= inner->rows;
+unit += inner->element_units - inner->units;
+}
+}
+#endif
+}
+#endif
+#if !defined(IPT_LANES) || !defined(IPT_INNER)
+#error "IPT_LANES and IPT_INNER must be defined"
+#endif
+#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)
+#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)
+#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)
+#define IPT_GAPS (IPT_LANES > 1)
+#define IPT_LOADS 8
+#if IPT_INNER
+IPT_INLINE void ipt_hold(__local ipt_unit *held, __global const ipt_unit *from, uint units)
+{
+for (uint first = IPT_LANE; first < units; first += IPT_LOADS * IPT_LANES) {
+ipt_unit coming[IPT_LOADS];
+IPT_UNROLL
+for (uint r = 0; r < IPT_LOADS; ++r)
+if (first + r * IPT_LANES < units)
+coming[r] = from[first + r * IPT_LANES];
+IPT_UNROLL
+for (uint r = 0; r < IPT_LOADS; ++r)
+if (first + r * IPT_LANES < units)
+held[ipt_held_at(first + r * IPT_LANES, IPT_GAPS)] = coming[r];
+}
+}
+#else
+IPT_INLINE void ipt_swap(__global ipt_unit *one, __global ipt_unit *other, uint units)
+{
+for (uint first = IPT_LANE; first < units; first += IPT_LOADS / 2 * IPT_LANES) {
+ipt_unit a[IPT_LOADS / 2], b[IPT_LOADS / 2];
+IPT_UNROLL
+for (uint r = 0; r < IPT_LOADS / 2; ++r)
+if (first + r * IPT_LANES < units) {
+a[r] = one[first + r * IPT_LANES];
+b[r] = other[first + r * IPT_LANES];
+}
+IPT_UNROLL
+for (uint r = 0; r < IPT_LOADS / 2; ++r)
+if (first + r * IPT_LANES < units) {
+other[first + r * IPT_LANES] = a[r];
+one[first + r * IPT_LANES] = b[r];
+}
+}
+}
+#endif
+typedef struct ipt_pair {
+ulong one, other;
+uint units;
+} ipt_pair;
+IPT_INLINE void ipt_find_pair(ipt_pair *pair, ulong number, const ipt_given *g)
+{
+const ulong all = ipt_divide64(number, IPT_DIVISOR(g->pieces)), piece = number - all * g->pieces;
+const ulong grid = ipt_divide64(all, IPT_DIVISOR(g->pairs)), in_grid = all - grid * g->pairs;
+const ulong m = ipt_divide64(grid, IPT_DIVISOR(g->instances_per_matrix));
+const ulong y = ipt_divide64(in_grid, IPT_DIVISOR(g->width)), x = in_grid - y * g->width;
+const ulong even = 1 - (g->side & 1);
+const bool direct = x >= y + even;
+const ulong upper = direct ? y : g->side - even - y, right = direct ? x - even : g->side - 1 - x;
+const ulong origin = g->base + m * g->matrix_stride + (grid - m * g->instances_per_matrix) * g->instance_stride +
+piece * g->piece_units;
+pair->one = origin + (upper * g->side + right) * g->super_units;
+pair->other = origin + (right * g->side + upper) * g->super_units;
+pair->units = all < g->total_pairs ? (uint)min((ulong)g->piece_units, g->super_units - piece * g->piece_units) : 0;
+}
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_pairs(__global ipt_unit *matrix, __local ipt_unit *all_held IPT_ARGUMENTS)
+{
+const ipt_given given = IPT_GIVEN, *const g = &given;
+#if IPT_INNER
+const uint room = ipt_held_at(g->piece_units, IPT_GAPS);
+__local ipt_unit *one = all_held + IPT_WORKER * 2 * room, *other = one + room;
+ipt_inner inner;
+ipt_find_inner(&inner, IPT_LANE, g->inner_rows, g->inner_cols, g->element_units);
+#endif
+for (uint turn = 0; turn < g->turns; ++turn) {
+ipt_pair pair;
+ipt_find_pair(&pair, (get_group_id(0) * (ulong)g->turns + turn) * IPT_WORKERS + IPT_WORKER, g);
+#if IPT_INNER
+if (pair.units != 0) {
+ipt_hold(one, matrix + pair.one, pair.units);
+ipt_hold(other, matrix + pair.other, pair.units);
+}
+#if IPT_LANES > 1
+barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
+if (pair.units != 0) {
+ipt_store_inner(matrix + pair.other, one, IPT_LANE, &inner, IPT_GAPS);
+if (pair.one != pair.other)
+ipt_store_inner(matrix + pair.one, other, IPT_LANE, &inner, IPT_GAPS);
+}
+#if IPT_LANES > 1
+barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+#else
+if (pair.one != pair.other)
+ipt_swap(matrix + pair.one, matrix + pair.other, pair.units);
+#endif
+}
+}
+IPT__NATIVE_RUN_1_1(pairs, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_LANE
+#undef IPT_WORKER
+#undef IPT_WORKERS
+#undef IPT_GAPS
+#undef IPT_LOADS
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#endif
+#if !IPT__NATIVE
+#ifndef IPT_NO_PAPERS
+#define IPT__NATIVE_KERNEL IPT__NATIVE_pairs
+#define IPT__NATIVE_KIND 1
+#define IPT_ARGUMENT_LIST(X, D) IPT_pairs_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
+#else
+typedef ulong ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide64(n, divisor, magic, shift);
+}
+#endif
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
+#endif
+IPT_INLINE uint ipt_held_at(uint u, bool gaps)
+{
+return gaps ? u + u / 32 + u / 1024 : u;
+}
+#if defined(IPT_INNER) && IPT_INNER
+typedef struct ipt_inner {
+uint unit, row, part;
+uint unit_step, row_step, part_step;
+uint rows, row_units, element_units, units;
+} ipt_inner;
+IPT_INLINE void ipt_find_inner(ipt_inner *inner, uint lane, uint inner_rows, uint inner_cols, uint element_units)
+{
+const uint column = inner_rows * element_units, row_units = inner_cols * element_units;
+inner->part = lane % element_units;
+inner->row = lane % column / element_units;
+inner->unit = inner->row * row_units + lane / column * element_units + inner->part;
+inner->part_step = IPT_LANES % element_units;
+inner->row_step = IPT_LANES % column / element_units;
+inner->unit_step = inner->row_step * row_units + IPT_LANES / column * element_units + inner->part_step;
+inner->rows = inner_rows;
+inner->row_units = row_units;
+inner->element_units = element_units;
+inner->units = inner_rows * row_units;
+}
+IPT_INLINE void ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, const ipt_inner *inner,
+bool gaps)
+{
+#if IPT_LANES == 1
+for (uint first = 0; first < inner->row_units; first += inner->element_units)
+for (uint row = first; row < inner->units; row += inner->row_units)
+for (uint part = 0; part < inner->element_units; ++part)
+*to++ = held[row + part];
+#else
+uint unit = inner->unit, row = inner->row, part = inner->part;
+for (uint k = lane; k < inner->units; k += IPT_LANES) {
+to[k] = held[ipt_held_at(unit, gaps)];
+unit += inner->unit_step;
+row += inner->row_step;
+part += inner->part_step;
+if (part >= inner->element_units) {
+part -= inner->element_units;
+++row;
+unit += inner->row_units - inner->element_units;
+}
+if (row >= inner->rows) {
+row -= inner->rows;
+unit += inner->element_units - inner->units;
+}
+}
+#endif
+}
+#endif
+#if !defined(IPT_LANES) || !defined(IPT_INNER)
+#error "IPT_LANES and IPT_INNER must be defined"
+#endif
+#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)
+#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)
+#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)
+#define IPT_GAPS (IPT_LANES > 1)
+#define IPT_LOADS 8
+#if IPT_INNER
+IPT_INLINE void ipt_hold(__local ipt_unit *held, __global const ipt_unit *from, uint units)
+{
+for (uint first = IPT_LANE; first < units; first += IPT_LOADS * IPT_LANES) {
+ipt_unit coming[IPT_LOADS];
+IPT_UNROLL
+for (uint r = 0; r < IPT_LOADS; ++r)
+if (first + r * IPT_LANES < units)
+coming[r] = from[first + r * IPT_LANES];
+IPT_UNROLL
+for (uint r = 0; r < IPT_LOADS; ++r)
+if (first + r * IPT_LANES < units)
+held[ipt_held_at(first + r * IPT_LANES, IPT_GAPS)] = coming[r];
+}
+}
+#else
+IPT_INLINE void ipt_swap(__global ipt_unit *one, __global ipt_unit *other, uint units)
+{
+for (uint first = IPT_LANE; first < units; first += IPT_LOADS / 2 * IPT_LANES) {
+ipt_unit a[IPT_LOADS / 2], b[IPT_LOADS / 2];
+IPT_UNROLL
+for (uint r = 0; r < IPT_LOADS / 2; ++r)
+if (first + r * IPT_LANES < units) {
+a[r] = one[first + r * IPT_LANES];
+b[r] = other[first + r * IPT_LANES];
+}
+IPT_UNROLL
+for (uint r = 0; r < IPT_LOADS / 2; ++r)
+if (first + r * IPT_LANES < units) {
+other[first + r * IPT_LANES] = a[r];
+one[first + r * IPT_LANES] = b[r];
+}
+}
+}
+#endif
+typedef struct ipt_pair {
+ulong one, other;
+uint units;
+} ipt_pair;
+IPT_INLINE void ipt_find_pair(ipt_pair *pair, ulong number, const ipt_given *g)
+{
+const ulong all = ipt_divide64(number, IPT_DIVISOR(g->pieces)), piece = number - all * g->pieces;
+const ulong grid = ipt_divide64(all, IPT_DIVISOR(g->pairs)), in_grid = all - grid * g->pairs;
+const ulong m = ipt_divide64(grid, IPT_DIVISOR(g->instances_per_matrix));
+const ulong y = ipt_divide64(in_grid, IPT_DIVISOR(g->width)), x = in_grid - y * g->width;
+const ulong even = 1 - (g->side & 1);
+const bool direct = x >= y + even;
+const ulong upper = direct ? y : g->side - even - y, right = direct ? x - even : g->side - 1 - x;
+const ulong origin = g->base + m * g->matrix_stride + (grid - m * g->instances_per_matrix) * g->instance_stride +
+piece * g->piece_units;
+pair->one = origin + (upper * g->side + right) * g->super_units;
+pair->other = origin + (right * g->side + upper) * g->super_units;
+pair->units = all < g->total_pairs ? (uint)min((ulong)g->piece_units, g->super_units - piece * g->piece_units) : 0;
+}
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_pairs(__global ipt_unit *matrix, __local ipt_unit *all_held IPT_ARGUMENTS)
+{
+const ipt_given given = IPT_GIVEN, *const g = &given;
+#if IPT_INNER
+const uint room = ipt_held_at(g->piece_units, IPT_GAPS);
+__local ipt_unit *one = all_held + IPT_WORKER * 2 * room, *other = one + room;
+ipt_inner inner;
+ipt_find_inner(&inner, IPT_LANE, g->inner_rows, g->inner_cols, g->element_units);
+#endif
+for (uint turn = 0; turn < g->turns; ++turn) {
+ipt_pair pair;
+ipt_find_pair(&pair, (get_group_id(0) * (ulong)g->turns + turn) * IPT_WORKERS + IPT_WORKER, g);
+#if IPT_INNER
+if (pair.units != 0) {
+ipt_hold(one, matrix + pair.one, pair.units);
+ipt_hold(other, matrix + pair.other, pair.units);
+}
+#if IPT_LANES > 1
+barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
+if (pair.units != 0) {
+ipt_store_inner(matrix + pair.other, one, IPT_LANE, &inner, IPT_GAPS);
+if (pair.one != pair.other)
+ipt_store_inner(matrix + pair.one, other, IPT_LANE, &inner, IPT_GAPS);
+}
+#if IPT_LANES > 1
+barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+#else
+if (pair.one != pair.other)
+ipt_swap(matrix + pair.one, matrix + pair.other, pair.units);
+#endif
+}
+}
+IPT__NATIVE_RUN_1_1(pairs, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_LANE
+#undef IPT_WORKER
+#undef IPT_WORKERS
+#undef IPT_GAPS
+#undef IPT_LOADS
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#endif
+#endif
+#if !IPT__NATIVE
+#define IPT__NATIVE_KERNEL IPT__NATIVE_shuffle
+#define IPT__NATIVE_KIND 0
+#define IPT_ARGUMENT_LIST(X, D) IPT_shuffle_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
+#else
+typedef ulong ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide64(n, divisor, magic, shift);
+}
+#endif
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
+#endif
+IPT_FUNCTION ulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift,
+ulong row_stride, ulong slot_units)
+{
+const ipt_index row = ipt_divide_index(t, IPT_DIVISOR(row_slots));
+return row * row_stride + (t - row * row_slots) * slot_units;
+}
+IPT_FUNCTION ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic, uint cols_shift)
+{
+const ipt_index row = ipt_divide_index(t, IPT_DIVISOR(cols));
+return (t - row * (ipt_index)cols) * (ipt_index)rows + row;
+}
+#ifndef IPT_MEMORY_MODEL
+#error "IPT_MEMORY_MODEL must be defined"
+#endif
+#if IPT_MEMORY_MODEL == 3
+#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))
+#endif
+#if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2
+#define IPT_FENCE_DEVICE() __asm__ volatile("membar.gl;" ::: "memory")
+#elif IPT_MEMORY_MODEL == 3
+#define IPT_FENCE_DEVICE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
+#else
+#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+IPT_FUNCTION void ipt_signal(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#elif IPT_MEMORY_MODEL == 3
+atomic_fetch_add_explicit(IPT_ATOMIC(word), 1u, memory_order_release, memory_scope_device);
+#else
+IPT_FENCE_DEVICE();
+atomic_inc(word);
+#endif
+}
+IPT_FUNCTION void ipt_count_read(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#else
+ipt_signal(word);
+#endif
+}
+IPT_FUNCTION uint ipt_poll(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+uint value;
+__asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+return value;
+#elif IPT_MEMORY_MODEL == 3
+return atomic_load_explicit(IPT_ATOMIC(word), memory_order_acquire, memory_scope_device);
+#else
+const uint value = atomic_or(word, 0u);
+IPT_FENCE_DEVICE();
+return value;
+#endif
+}
+IPT_FUNCTION uint ipt_glance(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+uint value;
+__asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+return value;
+#elif IPT_MEMORY_MODEL == 3
+return atomic_load_explicit(IPT_ATOMIC(word), memory_order_relaxed, memory_scope_device);
+#else
+return atomic_or(word, 0u);
+#endif
+}
+IPT_INLINE uint ipt_held_at(uint u, bool gaps)
+{
+return gaps ? u + u / 32 + u / 1024 : u;
+}
+#if defined(IPT_INNER) && IPT_INNER
+typedef struct ipt_inner {
+uint unit, row, part;
+uint unit_step, row_step, part_step;
+uint rows, row_units, element_units, units;
+} ipt_inner;
+IPT_INLINE void ipt_find_inner(ipt_inner *inner, uint lane, uint inner_rows, uint inner_cols, uint element_units)
+{
+const uint column = inner_rows * element_units, row_units = inner_cols * element_units;
+inner->part = lane % element_units;
+inner->row = lane % column / element_units;
+inner->unit = inner->row * row_units + lane / column * element_units + inner->part;
+inner->part_step = IPT_LANES % element_units;
+inner->row_step = IPT_LANES % column / element_units;
+inner->unit_step = inner->row_step * row_units + IPT_LANES / column * element_units + inner->part_step;
+inner->rows = inner_rows;
+inner->row_units = row_units;
+inner->element_units = element_units;
+inner->units = inner_rows * row_units;
+}
+IPT_INLINE void ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, const ipt_inner *inner,
+bool gaps)
+{
+#if IPT_LANES == 1
+for (uint first = 0; first < inner->row_units; first += inner->element_units)
+for (uint row = first; row < inner->units; row += inner->row_units)
+for (uint part = 0; part < inner->element_units; ++part)
+*to++ = held[row + part];
+#else
+uint unit = inner->unit, row = inner->row, part = inner->part;
+for (uint k = lane; k < inner->units; k += IPT_LANES) {
+to[k] = held[ipt_held_at(unit, gaps)];
+unit += inner->unit_step;
+row += inner->row_step;
+part += inner->part_step;
+if (part >= inner->element_units) {
+part -= inner->element_units;
+++row;
+unit += inner->row_units - inner->element_units;
+}
+if (row >= inner->rows) {
+row -= inner->rows;
+unit += inner->element_units - inner->units;
+}
+}
+#endif
+}
+#endif
 #if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \
 !defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)
 #error "IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined"
@@ -6265,227 +8788,605 @@ coming = done;
 }
 }
 }
+IPT__NATIVE_RUN_2_1(shuffle, ipt_unit, uint)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_ATOMIC
+#undef IPT_FENCE_DEVICE
+#undef IPT_WORKER
+#undef IPT_LANE
+#undef IPT_WORKERS
+#undef IPT_BARRIER
+#undef IPT_PADDED
+#undef IPT_WORD_FLAGS
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
-#if !defined(IPT_LANES) || !defined(IPT_INNER)
-#error "IPT_LANES and IPT_INNER must be defined"
-#endif
-#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)
-#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)
-#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)
-#define IPT_GAPS (IPT_LANES > 1)
-#define IPT_LOADS 8
-#if IPT_INNER
-IPT_INLINE void ipt_hold(__local ipt_unit *held, __global const ipt_unit *from, uint units)
-{
-for (uint first = IPT_LANE; first < units; first += IPT_LOADS * IPT_LANES) {
-ipt_unit coming[IPT_LOADS];
-IPT_UNROLL
-for (uint r = 0; r < IPT_LOADS; ++r)
-if (first + r * IPT_LANES < units)
-coming[r] = from[first + r * IPT_LANES];
-IPT_UNROLL
-for (uint r = 0; r < IPT_LOADS; ++r)
-if (first + r * IPT_LANES < units)
-held[ipt_held_at(first + r * IPT_LANES, IPT_GAPS)] = coming[r];
-}
-}
-#else
-IPT_INLINE void ipt_swap(__global ipt_unit *one, __global ipt_unit *other, uint units)
-{
-for (uint first = IPT_LANE; first < units; first += IPT_LOADS / 2 * IPT_LANES) {
-ipt_unit a[IPT_LOADS / 2], b[IPT_LOADS / 2];
-IPT_UNROLL
-for (uint r = 0; r < IPT_LOADS / 2; ++r)
-if (first + r * IPT_LANES < units) {
-a[r] = one[first + r * IPT_LANES];
-b[r] = other[first + r * IPT_LANES];
-}
-IPT_UNROLL
-for (uint r = 0; r < IPT_LOADS / 2; ++r)
-if (first + r * IPT_LANES < units) {
-other[first + r * IPT_LANES] = a[r];
-one[first + r * IPT_LANES] = b[r];
-}
-}
-}
-#endif
-typedef struct ipt_pair {
-ulong one, other;
-uint units;
-} ipt_pair;
-IPT_INLINE void ipt_find_pair(ipt_pair *pair, ulong number, const ipt_given *g)
-{
-const ulong all = ipt_divide64(number, IPT_DIVISOR(g->pieces)), piece = number - all * g->pieces;
-const ulong grid = ipt_divide64(all, IPT_DIVISOR(g->pairs)), in_grid = all - grid * g->pairs;
-const ulong m = ipt_divide64(grid, IPT_DIVISOR(g->instances_per_matrix));
-const ulong y = ipt_divide64(in_grid, IPT_DIVISOR(g->width)), x = in_grid - y * g->width;
-const ulong even = 1 - (g->side & 1);
-const bool direct = x >= y + even;
-const ulong upper = direct ? y : g->side - even - y, right = direct ? x - even : g->side - 1 - x;
-const ulong origin = g->base + m * g->matrix_stride + (grid - m * g->instances_per_matrix) * g->instance_stride +
-piece * g->piece_units;
-pair->one = origin + (upper * g->side + right) * g->super_units;
-pair->other = origin + (right * g->side + upper) * g->super_units;
-pair->units = all < g->total_pairs ? (uint)min((ulong)g->piece_units, g->super_units - piece * g->piece_units) : 0;
-}
-__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_pairs(__global ipt_unit *matrix, __local ipt_unit *all_held IPT_ARGUMENTS)
-{
-const ipt_given given = IPT_GIVEN, *const g = &given;
-#if IPT_INNER
-const uint room = ipt_held_at(g->piece_units, IPT_GAPS);
-__local ipt_unit *one = all_held + IPT_WORKER * 2 * room, *other = one + room;
-ipt_inner inner;
-ipt_find_inner(&inner, IPT_LANE, g->inner_rows, g->inner_cols, g->element_units);
-#endif
-for (uint turn = 0; turn < g->turns; ++turn) {
-ipt_pair pair;
-ipt_find_pair(&pair, (get_group_id(0) * (ulong)g->turns + turn) * IPT_WORKERS + IPT_WORKER, g);
-#if IPT_INNER
-if (pair.units != 0) {
-ipt_hold(one, matrix + pair.one, pair.units);
-ipt_hold(other, matrix + pair.other, pair.units);
-}
-#if IPT_LANES > 1
-barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-#endif
-if (pair.units != 0) {
-ipt_store_inner(matrix + pair.other, one, IPT_LANE, &inner, IPT_GAPS);
-if (pair.one != pair.other)
-ipt_store_inner(matrix + pair.one, other, IPT_LANE, &inner, IPT_GAPS);
-}
-#if IPT_LANES > 1
-barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-#else
-if (pair.one != pair.other)
-ipt_swap(matrix + pair.one, matrix + pair.other, pair.units);
-#endif
-}
-}
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_runs
-#if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)
-#error "IPT_LANES, IPT_TALL and IPT_ELEMENT_UNITS must be defined"
-#endif
-__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)
-{
-const ipt_given given = IPT_GIVEN, *const g = &given;
-const uint lane = get_local_id(0) % IPT_LANES, line = get_local_id(0) / IPT_LANES;
-const uint all_blocks = ipt_divide32(get_group_id(0), IPT_DIVISOR(g->chunks));
-const uint chunk = get_group_id(0) - all_blocks * g->chunks;
-const uint m = ipt_divide32(all_blocks, IPT_DIVISOR(g->blocks)), block = all_blocks - m * g->blocks;
-__global ipt_unit *const matrix = matrices + g->base + m * g->matrix_stride;
-__global ipt_unit *const saved = workspace + g->saved_base + m * g->saved_stride;
-__global ipt_unit *const slab = workspace + g->slab_base + m * g->slab_stride + chunk * g->chunk_units;
-const ulong units = min(g->chunk_units, g->run_units - chunk * g->chunk_units), start = chunk * g->chunk_units;
-ipt_move_runs(matrix, saved, slab, g->instance, block * g->block_runs + line,
-min(g->short_side, (block + 1) * g->block_runs), lane, start, units, g);
-}
-#endif
+#if !IPT__NATIVE
+#ifndef IPT_NO_PAPERS
+#define IPT__NATIVE_KERNEL IPT__NATIVE_shuffle
+#define IPT__NATIVE_KIND 1
+#define IPT_ARGUMENT_LIST(X, D) IPT_shuffle_ARGUMENTS(X, D)
 #if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
-#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || IPT_GROUP_SIZE != 1
-#error "IPT_ELEMENT_UNITS and IPT_TILE must be defined, and IPT_GROUP_SIZE must be 1"
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
 #endif
-#define IPT_COUNTER_WORDS 16
-IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
-long target_stride, uint rows, uint cols, const ipt_given *g)
-{
-#ifdef IPT_BLOCK
-if (IPT_IN_REGISTERS) {
-ipt_transpose_in_registers(source, source_stride, target, target_stride, rows, cols);
-return;
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
 }
 #endif
-#if IPT_THREES
-if (g->element_units == 3) {
-ipt_transpose_threes(source, source_stride, target, target_stride, rows, cols);
-return;
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
+#else
+typedef ulong ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide64(n, divisor, magic, shift);
 }
 #endif
-const uint element_units = g->element_units;
-for (uint col = 0; col < cols; ++col)
-for (uint row = 0; row < rows; ++row)
-for (uint part = 0; part < element_units; ++part)
-target[col * target_stride + (row * element_units + part)] =
-ipt_apply(source[row * source_stride + (col * element_units + part)], g);
-}
-IPT_INLINE void ipt_transpose_piece(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
-long target_stride, uint rows, uint cols, const ipt_given *g)
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
+#endif
+IPT_FUNCTION ulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift,
+ulong row_stride, ulong slot_units)
 {
-for (uint col = 0; col < cols; col += IPT_TILE)
-for (uint row = 0; row < rows; row += IPT_TILE)
-ipt_transpose_tile(source + row * source_stride + col * g->element_units, source_stride,
-target + col * target_stride + row * g->element_units, target_stride,
-min((uint)IPT_TILE, rows - row), min((uint)IPT_TILE, cols - col), g);
+const ipt_index row = ipt_divide_index(t, IPT_DIVISOR(row_slots));
+return row * row_stride + (t - row * row_slots) * slot_units;
 }
-IPT_INLINE void ipt_move_rows(__global ipt_unit *matrix, __global ipt_unit *slab, uint band, uint first, uint end,
-const ipt_given *g)
+IPT_FUNCTION ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic, uint cols_shift)
 {
-const uint in_row = g->reversed_columns == 0 ? first : g->short_side - end, rows = g->height;
-__global ipt_unit *const runs = slab + in_row * g->run_units;
-__global ipt_unit *const at = matrix + band * (g->height * g->row_units) + in_row * g->element_units +
-(g->reversed_runs == 0 ? 0 : (rows - 1) * g->row_units);
-const long stride = g->reversed_runs == 0 ? (long)g->row_units : -(long)g->row_units;
-if (IPT_TALL)
-ipt_transpose_piece(at, stride, runs, (long)g->run_units, rows, end - first, g);
-else
-ipt_transpose_piece(runs, (long)g->run_units, at, stride, end - first, rows, g);
+const ipt_index row = ipt_divide_index(t, IPT_DIVISOR(cols));
+return (t - row * (ipt_index)cols) * (ipt_index)rows + row;
 }
-IPT_INLINE uint ipt_take_piece(volatile __global uint *counter, uint begin, uint pieces)
+#ifndef IPT_MEMORY_MODEL
+#error "IPT_MEMORY_MODEL must be defined"
+#endif
+#if IPT_MEMORY_MODEL == 3
+#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))
+#endif
+#if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2
+#define IPT_FENCE_DEVICE() __asm__ volatile("membar.gl;" ::: "memory")
+#elif IPT_MEMORY_MODEL == 3
+#define IPT_FENCE_DEVICE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
+#else
+#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+IPT_FUNCTION void ipt_signal(volatile __global uint *word)
 {
-uint taken = ipt_glance(counter);
-while (taken - begin < pieces) {
-const uint seen = atomic_cmpxchg(counter, taken, taken + 1);
-if (seen == taken)
-return taken - begin;
-taken = seen;
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#elif IPT_MEMORY_MODEL == 3
+atomic_fetch_add_explicit(IPT_ATOMIC(word), 1u, memory_order_release, memory_scope_device);
+#else
+IPT_FENCE_DEVICE();
+atomic_inc(word);
+#endif
 }
-return pieces;
+IPT_FUNCTION void ipt_count_read(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#else
+ipt_signal(word);
+#endif
 }
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void ipt_k_waves(__global ipt_unit *matrices,
-__global ipt_unit *workspace IPT_ARGUMENTS)
+IPT_FUNCTION uint ipt_poll(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+uint value;
+__asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+return value;
+#elif IPT_MEMORY_MODEL == 3
+return atomic_load_explicit(IPT_ATOMIC(word), memory_order_acquire, memory_scope_device);
+#else
+const uint value = atomic_or(word, 0u);
+IPT_FENCE_DEVICE();
+return value;
+#endif
+}
+IPT_FUNCTION uint ipt_glance(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+uint value;
+__asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+return value;
+#elif IPT_MEMORY_MODEL == 3
+return atomic_load_explicit(IPT_ATOMIC(word), memory_order_relaxed, memory_scope_device);
+#else
+return atomic_or(word, 0u);
+#endif
+}
+IPT_INLINE uint ipt_held_at(uint u, bool gaps)
+{
+return gaps ? u + u / 32 + u / 1024 : u;
+}
+#if defined(IPT_INNER) && IPT_INNER
+typedef struct ipt_inner {
+uint unit, row, part;
+uint unit_step, row_step, part_step;
+uint rows, row_units, element_units, units;
+} ipt_inner;
+IPT_INLINE void ipt_find_inner(ipt_inner *inner, uint lane, uint inner_rows, uint inner_cols, uint element_units)
+{
+const uint column = inner_rows * element_units, row_units = inner_cols * element_units;
+inner->part = lane % element_units;
+inner->row = lane % column / element_units;
+inner->unit = inner->row * row_units + lane / column * element_units + inner->part;
+inner->part_step = IPT_LANES % element_units;
+inner->row_step = IPT_LANES % column / element_units;
+inner->unit_step = inner->row_step * row_units + IPT_LANES / column * element_units + inner->part_step;
+inner->rows = inner_rows;
+inner->row_units = row_units;
+inner->element_units = element_units;
+inner->units = inner_rows * row_units;
+}
+IPT_INLINE void ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, const ipt_inner *inner,
+bool gaps)
+{
+#if IPT_LANES == 1
+for (uint first = 0; first < inner->row_units; first += inner->element_units)
+for (uint row = first; row < inner->units; row += inner->row_units)
+for (uint part = 0; part < inner->element_units; ++part)
+*to++ = held[row + part];
+#else
+uint unit = inner->unit, row = inner->row, part = inner->part;
+for (uint k = lane; k < inner->units; k += IPT_LANES) {
+to[k] = held[ipt_held_at(unit, gaps)];
+unit += inner->unit_step;
+row += inner->row_step;
+part += inner->part_step;
+if (part >= inner->element_units) {
+part -= inner->element_units;
+++row;
+unit += inner->row_units - inner->element_units;
+}
+if (row >= inner->rows) {
+row -= inner->rows;
+unit += inner->element_units - inner->units;
+}
+}
+#endif
+}
+#endif
+#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \
+!defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)
+#error "IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined"
+#endif
+#if IPT_GROUP_SIZE == IPT_LANES
+#define IPT_WORKER 0u
+#define IPT_LANE ((uint)get_local_id(0))
+#else
+#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)
+#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)
+#endif
+#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)
+#if IPT_LANES == 1
+#define IPT_BARRIER()
+#elif IPT_GROUP_SIZE == IPT_LANES
+#define IPT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#else
+#define IPT_BARRIER()                                                                                                  \
+__asm__ volatile(                                                                                                  \
+"bar.warp.sync %0;" ::"r"((~0u >> (32 - IPT_LANES)) << (get_local_id(0) % 32 / IPT_LANES * IPT_LANES))         \
+: "memory")
+#endif
+#define IPT_PADDED (IPT_INNER && IPT_LANES > 1)
+#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)
+IPT_FUNCTION uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)
+{
+IPT_BARRIER();
+if (IPT_LANE == 0) {
+IPT_FENCE_DEVICE();
+*answer = atomic_or(word, bits);
+IPT_FENCE_DEVICE();
+}
+IPT_BARRIER();
+const uint old = *answer;
+IPT_BARRIER();
+return old;
+}
+#if IPT_REGISTERS
+IPT_FUNCTION void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
+{
+IPT_UNROLL
+for (uint r = 0; r < IPT_REGISTERS; ++r)
+if (lane + r * IPT_LANES < units)
+to[r] = from[lane + r * IPT_LANES];
+IPT_FENCE_DEVICE();
+}
+#else
+IPT_FUNCTION void ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
+{
+for (uint k = lane; k < units; k += IPT_LANES)
+to[ipt_held_at(k, IPT_PADDED)] = from[k];
+}
+#endif
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_ARGUMENTS)
 {
 const ipt_given given = IPT_GIVEN, *const g = &given;
-volatile __global uint *const done = (volatile __global uint *)workspace + g->control_base;
-volatile __global uint *const taken = done + IPT_COUNTER_WORDS;
-__global uint *const clear = (__global uint *)workspace + g->clear_base;
-const uint each = g->bands + 1, steps = g->batch * each, all = g->stripes * g->pieces;
-for (uint i = get_group_id(0); i < g->clear_words; i += get_num_groups(0))
-clear[i] = 0;
-for (uint step = ipt_poll(done) / all; step < steps; ++step) {
-const uint m = step / each, q = step - m * each;
-__global ipt_unit *const matrix = matrices + g->base + m * g->matrix_stride;
-__global ipt_unit *const saved = workspace + g->saved_base + m * g->saved_stride;
-__global ipt_unit *const slab = workspace + g->slab_base;
-const uint next = g->from_last != 0 ? g->bands - 1 - q : q, last = g->from_last != 0 ? next + 1 : next - 1;
-for (uint polled = 0; ipt_poll(done) < step * all; ++polled)
-if (polled >= g->polls)
-return;
-for (uint s = 0; s < g->stripes; ++s) {
-const uint stripe = (get_group_id(0) + s) % g->stripes, begin = stripe * g->stripe_columns;
-const uint stripe_end = min(g->short_side, begin + g->stripe_columns);
-for (;;) {
-const uint piece = ipt_take_piece(taken + stripe * IPT_COUNTER_WORDS, step * g->pieces, g->pieces);
-const uint first = min(stripe_end, begin + piece * g->piece_columns);
-const uint end = min(stripe_end, first + g->piece_columns);
-if (piece == g->pieces)
-break;
-if (!IPT_TALL && q > 0)
-ipt_move_rows(matrix, slab, last, first, end, g);
-if (IPT_TALL ? q > 0 : q < g->bands)
-ipt_move_runs(matrix, saved, slab, IPT_TALL ? last : next, first, end, 0, 0, g->run_units, g);
-if (IPT_TALL != 0 && q < g->bands)
-ipt_move_rows(matrix, slab, next, first, end, g);
-ipt_signal(done);
+__local uint answers[IPT_WORKERS];
+__local uint *answer = &answers[IPT_WORKER];
+const uint lane = IPT_LANE;
+#if IPT_INNER
+ipt_inner inner;
+ipt_find_inner(&inner, lane, g->inner_rows, g->inner_cols, g->element_units);
+#endif
+#if IPT_REGISTERS
+ipt_unit held[IPT_REGISTERS], coming[IPT_REGISTERS];
+#else
+__local ipt_unit *own = all_held + IPT_WORKER * 2 * ipt_held_at(g->piece_units, IPT_PADDED);
+#endif
+for (ulong w = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; w < g->total_words;
+w += (ulong)get_num_groups(0) * IPT_WORKERS) {
+const ulong domain = w / g->words;
+const ulong piece = domain % g->pieces, instance = domain / g->pieces;
+const ulong m = instance / g->instances_per_matrix;
+__global ipt_unit *grid = matrix + g->base + m * g->matrix_stride +
+(instance - m * g->instances_per_matrix) * g->instance_stride +
+piece * g->piece_units;
+const uint units = (uint)min((ulong)g->piece_units, g->super_units - piece * g->piece_units);
+volatile __global uint *flags = all_flags + g->flags_base + domain * g->words;
+const ulong word = w - domain * g->words, first = word * IPT_WORD_FLAGS, left = g->grid_slots - first;
+uint open = ~0u >> (32 - (uint)min((ulong)IPT_WORD_FLAGS, left));
+open &= ~ipt_claim(&flags[word], 0, answer);
+while (open != 0) {
+const uint bit = 31 - clz(open & (0u - open));
+ipt_index slot = (ipt_index)first + bit;
+ulong address = ipt_slot_address(slot, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units);
+#if !IPT_REGISTERS
+__local ipt_unit *held = own, *coming = own + ipt_held_at(g->piece_units, IPT_PADDED);
+#endif
+ipt_load(held, grid + address, lane, units);
+const uint before = ipt_claim(&flags[word], 1u << bit, answer);
+open &= ~(before | 1u << bit);
+bool going = (before >> bit & 1u) == 0;
+while (going) {
+slot = ipt_slot_target(slot, g->rows, IPT_DIVISOR(g->cols));
+address = ipt_slot_address(slot, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units);
+ipt_load(coming, grid + address, lane, units);
+const uint flag = (uint)(slot % IPT_WORD_FLAGS);
+going = (ipt_claim(&flags[slot / IPT_WORD_FLAGS], 1u << flag, answer) >> flag & 1u) == 0;
+#if IPT_REGISTERS
+IPT_UNROLL
+for (uint r = 0; r < IPT_REGISTERS; ++r) {
+if (lane + r * IPT_LANES < units)
+grid[address + lane + r * IPT_LANES] = held[r];
+held[r] = coming[r];
+}
+#else
+#if IPT_INNER
+ipt_store_inner(grid + address, held, lane, &inner, IPT_PADDED);
+IPT_BARRIER();
+#else
+for (uint k = lane; k < units; k += IPT_LANES)
+grid[address + k] = held[k];
+#endif
+__local ipt_unit *done = held;
+held = coming;
+coming = done;
+#endif
 }
 }
 }
+}
+IPT__NATIVE_RUN_2_1(shuffle, ipt_unit, uint)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_ATOMIC
+#undef IPT_FENCE_DEVICE
+#undef IPT_WORKER
+#undef IPT_LANE
+#undef IPT_WORKERS
+#undef IPT_BARRIER
+#undef IPT_PADDED
+#undef IPT_WORD_FLAGS
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#endif
+#endif
+#ifndef IPT_NO_BOXES
+#define IPT__NATIVE_KERNEL IPT__NATIVE_thin
+#define IPT__NATIVE_KIND 2
+#define IPT_ARGUMENT_LIST(X, D) IPT_thin_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
 }
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
 #if !defined(IPT_TALL) || !defined(IPT_CHANNELS) || IPT_GROUP_SIZE != 1
 #error "IPT_TALL and IPT_CHANNELS must be defined, and IPT_GROUP_SIZE must be 1"
 #endif
@@ -6562,8 +9463,703 @@ ipt_store_thin(matrix + t * units, tile, g->tile_length, g);
 }
 }
 }
+IPT__NATIVE_RUN_1_1(thin, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#ifndef IPT_NO_BOXES
+#define IPT__NATIVE_KERNEL IPT__NATIVE_thin
+#define IPT__NATIVE_KIND 3
+#define IPT_ARGUMENT_LIST(X, D) IPT_thin_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#if !defined(IPT_TALL) || !defined(IPT_CHANNELS) || IPT_GROUP_SIZE != 1
+#error "IPT_TALL and IPT_CHANNELS must be defined, and IPT_GROUP_SIZE must be 1"
+#endif
+IPT_INLINE void ipt_load_units(__local ipt_unit *restrict to, __global const ipt_unit *restrict from, ulong units)
+{
+for (ulong k = 0; k < units; ++k)
+to[k] = from[k];
+}
+IPT_INLINE void ipt_store_units(__global ipt_unit *restrict to, __local const ipt_unit *restrict from, ulong units)
+{
+for (ulong k = 0; k < units; ++k)
+to[k] = from[k];
+}
+IPT_INLINE void ipt_move_units(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, ulong units)
+{
+for (ulong k = 0; k < units; ++k)
+to[k] = from[k];
+}
+IPT_INLINE void ipt_store_thin(__global ipt_unit *restrict to, __local const ipt_unit *restrict from, ulong length,
+const ipt_given *g)
+{
+if (IPT_TALL)
+for (ulong k = 0; k < length; ++k) {
+IPT_UNROLL
+for (uint i = 0; i < IPT_CHANNELS; ++i)
+to[i * length + k] = ipt_apply(from[k * IPT_CHANNELS + i], g);
+}
+else
+for (ulong k = 0; k < length; ++k) {
+IPT_UNROLL
+for (uint i = 0; i < IPT_CHANNELS; ++i)
+to[k * IPT_CHANNELS + i] = ipt_apply(from[i * length + k], g);
+}
+}
+IPT_INLINE void ipt_move_cycles(__global ipt_unit *matrix, __local ipt_unit *held, __local uchar *moved, ulong first,
+ulong end, const ipt_given *g)
+{
+const uint rows = IPT_TALL ? g->tiles : IPT_CHANNELS, cols = IPT_TALL ? IPT_CHANNELS : g->tiles;
+const ulong units = end - first, length = g->tile_length;
+for (uint run = 0; run < rows * cols; ++run)
+moved[run] = 0;
+for (uint run = 0; run < rows * cols; ++run) {
+uint place = run, from = run % rows * cols + run / rows;
+if (moved[run] || from == run)
+continue;
+ipt_load_units(held, matrix + run * length + first, units);
+for (; from != run; from = place % rows * cols + place / rows) {
+ipt_move_units(matrix + place * length + first, matrix + from * length + first, units);
+moved[place] = 1;
+place = from;
+}
+ipt_store_units(matrix + place * length + first, held, units);
+moved[place] = 1;
+}
+}
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void ipt_k_thin(__global ipt_unit *matrices,
+__local ipt_unit *tile IPT_ARGUMENTS)
+{
+const ipt_given given = IPT_GIVEN, *const g = &given;
+const uint part = get_group_id(0) % g->parts, group = get_group_id(0) / g->parts;
+const ulong units = IPT_CHANNELS * g->tile_length;
+const uint first_tile = (uint)((ulong)g->tiles * part / g->parts),
+end_tile = (uint)((ulong)g->tiles * (part + 1) / g->parts);
+for (uint m = group * g->each; m < min(g->matrices, (group + 1) * g->each); ++m) {
+__global ipt_unit *const matrix = matrices + g->base + m * g->matrix_stride;
+for (uint step = 0; step < 2; ++step)
+if (step == IPT_TALL && g->moves_runs != 0)
+ipt_move_cycles(matrix, tile, (__local uchar *)(tile + units), g->tile_length * part / g->parts,
+g->tile_length * (part + 1) / g->parts, g);
+else if (step != IPT_TALL && g->moves_tiles != 0)
+for (uint t = first_tile; t < end_tile; ++t) {
+ipt_load_units(tile, matrix + t * units, units);
+ipt_store_thin(matrix + t * units, tile, g->tile_length, g);
+}
+}
+}
+IPT__NATIVE_RUN_1_1(thin, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#endif
+#ifndef IPT_NO_BOXES
+#define IPT__NATIVE_KERNEL IPT__NATIVE_thin
+#define IPT__NATIVE_KIND 4
+#define IPT_ARGUMENT_LIST(X, D) IPT_thin_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#if !defined(IPT_TALL) || !defined(IPT_CHANNELS) || IPT_GROUP_SIZE != 1
+#error "IPT_TALL and IPT_CHANNELS must be defined, and IPT_GROUP_SIZE must be 1"
+#endif
+IPT_INLINE void ipt_load_units(__local ipt_unit *restrict to, __global const ipt_unit *restrict from, ulong units)
+{
+for (ulong k = 0; k < units; ++k)
+to[k] = from[k];
+}
+IPT_INLINE void ipt_store_units(__global ipt_unit *restrict to, __local const ipt_unit *restrict from, ulong units)
+{
+for (ulong k = 0; k < units; ++k)
+to[k] = from[k];
+}
+IPT_INLINE void ipt_move_units(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, ulong units)
+{
+for (ulong k = 0; k < units; ++k)
+to[k] = from[k];
+}
+IPT_INLINE void ipt_store_thin(__global ipt_unit *restrict to, __local const ipt_unit *restrict from, ulong length,
+const ipt_given *g)
+{
+if (IPT_TALL)
+for (ulong k = 0; k < length; ++k) {
+IPT_UNROLL
+for (uint i = 0; i < IPT_CHANNELS; ++i)
+to[i * length + k] = ipt_apply(from[k * IPT_CHANNELS + i], g);
+}
+else
+for (ulong k = 0; k < length; ++k) {
+IPT_UNROLL
+for (uint i = 0; i < IPT_CHANNELS; ++i)
+to[k * IPT_CHANNELS + i] = ipt_apply(from[i * length + k], g);
+}
+}
+IPT_INLINE void ipt_move_cycles(__global ipt_unit *matrix, __local ipt_unit *held, __local uchar *moved, ulong first,
+ulong end, const ipt_given *g)
+{
+const uint rows = IPT_TALL ? g->tiles : IPT_CHANNELS, cols = IPT_TALL ? IPT_CHANNELS : g->tiles;
+const ulong units = end - first, length = g->tile_length;
+for (uint run = 0; run < rows * cols; ++run)
+moved[run] = 0;
+for (uint run = 0; run < rows * cols; ++run) {
+uint place = run, from = run % rows * cols + run / rows;
+if (moved[run] || from == run)
+continue;
+ipt_load_units(held, matrix + run * length + first, units);
+for (; from != run; from = place % rows * cols + place / rows) {
+ipt_move_units(matrix + place * length + first, matrix + from * length + first, units);
+moved[place] = 1;
+place = from;
+}
+ipt_store_units(matrix + place * length + first, held, units);
+moved[place] = 1;
+}
+}
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void ipt_k_thin(__global ipt_unit *matrices,
+__local ipt_unit *tile IPT_ARGUMENTS)
+{
+const ipt_given given = IPT_GIVEN, *const g = &given;
+const uint part = get_group_id(0) % g->parts, group = get_group_id(0) / g->parts;
+const ulong units = IPT_CHANNELS * g->tile_length;
+const uint first_tile = (uint)((ulong)g->tiles * part / g->parts),
+end_tile = (uint)((ulong)g->tiles * (part + 1) / g->parts);
+for (uint m = group * g->each; m < min(g->matrices, (group + 1) * g->each); ++m) {
+__global ipt_unit *const matrix = matrices + g->base + m * g->matrix_stride;
+for (uint step = 0; step < 2; ++step)
+if (step == IPT_TALL && g->moves_runs != 0)
+ipt_move_cycles(matrix, tile, (__local uchar *)(tile + units), g->tile_length * part / g->parts,
+g->tile_length * (part + 1) / g->parts, g);
+else if (step != IPT_TALL && g->moves_tiles != 0)
+for (uint t = first_tile; t < end_tile; ++t) {
+ipt_load_units(tile, matrix + t * units, units);
+ipt_store_thin(matrix + t * units, tile, g->tile_length, g);
+}
+}
+}
+IPT__NATIVE_RUN_1_1(thin, ipt_unit, ipt_unit)
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_ARGUMENT_LIST
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#endif
+#if !IPT__NATIVE
+#ifndef IPT_NO_VIEWS
+#define IPT__NATIVE_KERNEL IPT__NATIVE_views
+#define IPT__NATIVE_KIND 0
+#define IPT_ARGUMENT_LIST(X, D) IPT_views_ARGUMENTS(X, D)
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
+#define IPT_AXES 8
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
+#define IPT_INNER IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
+#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_REGISTERS 0
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
+#define IPT_CHANNELS IPT__NATIVE_KIND
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
+#define IPT_AXES 8
+#define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#endif
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_FIELD(type, name) type name;
+#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \
+IPT_DIVISOR_##bits name, name##_magic;                                                                             \
+uint name##_shift;
+typedef struct ipt_arguments {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+} ipt_arguments;
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4 && !defined(IPT_AS_C)
+typedef struct ipt_argument_words {
+uint words[sizeof(ipt_arguments) / 4];
+} ipt_argument_words;
+typedef union ipt_either_arguments {
+ipt_argument_words words;
+ipt_arguments fields;
+} ipt_either_arguments;
+#define IPT_ARGUMENT_TYPE ipt_argument_words
+#define IPT_ARGUMENT(name) ((const ipt_either_arguments){arguments}).fields.name
+#else
+#define IPT_ARGUMENT_TYPE ipt_arguments
+#define IPT_ARGUMENT(name) arguments.name
+#endif
+#ifdef IPT_AS_C
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_CALL_TYPE call
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments, const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#else
+#define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
+#endif
+typedef struct ipt_given {
+IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
+#ifdef IPT_AS_C
+IPT_CALL_TYPE call;
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+IPT_EXPRESSION_ARGUMENT_TYPE expression_argument;
+#endif
+} ipt_given;
+#define IPT_VALUE(type, name) IPT_ARGUMENT(name),
+#define IPT_DIVISOR_VALUE(bits, name) IPT_ARGUMENT(name), IPT_ARGUMENT(name##_magic), IPT_ARGUMENT(name##_shift),
+#ifdef IPT_AS_C
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) call                                                           \
+}
+#elif defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) expression_argument                                            \
+}
+#else
+#define IPT_GIVEN                                                                                                      \
+{                                                                                                                  \
+IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)                                                                \
+}
+#endif
+#ifndef IPT_FUNCTION
+#define IPT_FUNCTION
+#define IPT_INLINE __attribute__((always_inline))
+#endif
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+#ifndef IPT_COMPONENT
+#define IPT_COMPONENT(v, i) (v).s##i
+#endif
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+#endif
+IPT_INLINE ipt_unit ipt_apply(ipt_unit unit, const ipt_given *g)
+{
+#if defined(IPT_APPLY) && IPT_APPLY
+#if IPT_APPLY == 2
+const IPT_EXPRESSION_ARGUMENT_TYPE a = g->expression_argument;
+#endif
+const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+return IPT_AS_UNIT(result);
+#else
+return unit;
+#endif
+}
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
+IPT_FUNCTION uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+IPT_FUNCTION ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
+{
+(void)divisor;
+return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
+#else
+typedef ulong ipt_index;
+IPT_FUNCTION ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+return ipt_divide64(n, divisor, magic, shift);
+}
+#endif
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
+#endif
+#ifndef IPT_MEMORY_MODEL
+#error "IPT_MEMORY_MODEL must be defined"
+#endif
+#if IPT_MEMORY_MODEL == 3
+#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))
+#endif
+#if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2
+#define IPT_FENCE_DEVICE() __asm__ volatile("membar.gl;" ::: "memory")
+#elif IPT_MEMORY_MODEL == 3
+#define IPT_FENCE_DEVICE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
+#else
+#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+IPT_FUNCTION void ipt_signal(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#elif IPT_MEMORY_MODEL == 3
+atomic_fetch_add_explicit(IPT_ATOMIC(word), 1u, memory_order_release, memory_scope_device);
+#else
+IPT_FENCE_DEVICE();
+atomic_inc(word);
+#endif
+}
+IPT_FUNCTION void ipt_count_read(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+__asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#else
+ipt_signal(word);
+#endif
+}
+IPT_FUNCTION uint ipt_poll(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+uint value;
+__asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+return value;
+#elif IPT_MEMORY_MODEL == 3
+return atomic_load_explicit(IPT_ATOMIC(word), memory_order_acquire, memory_scope_device);
+#else
+const uint value = atomic_or(word, 0u);
+IPT_FENCE_DEVICE();
+return value;
+#endif
+}
+IPT_FUNCTION uint ipt_glance(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+uint value;
+__asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+return value;
+#elif IPT_MEMORY_MODEL == 3
+return atomic_load_explicit(IPT_ATOMIC(word), memory_order_relaxed, memory_scope_device);
+#else
+return atomic_or(word, 0u);
+#endif
+}
 #if !defined(IPT_LANES) || !defined(IPT_REGISTERS) || !defined(IPT_AXES) || !defined(IPT_INDEX_BITS)
 #error "IPT_LANES, IPT_REGISTERS, IPT_AXES and IPT_INDEX_BITS must be defined"
 #endif
@@ -6725,142 +10321,42 @@ to = next_to;
 }
 }
 }
-#endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_copy
-IPT__NATIVE_RUN_2_0(copy, ipt_unit, ipt_unit)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_flip
-IPT__NATIVE_RUN_1_0(flip, ipt_unit, ipt_unit)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_tile
-IPT__NATIVE_RUN_1_1(tile, ipt_unit, ipt_unit)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_transpose
-IPT__NATIVE_RUN_2_1(transpose, ipt_unit, ipt_unit)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_swap
-IPT__NATIVE_RUN_1_0(swap, ipt_unit, ipt_unit)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_runs
-IPT__NATIVE_RUN_2_0(runs, ipt_unit, ipt_unit)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_waves
-IPT__NATIVE_RUN_2_0(waves, ipt_unit, ipt_unit)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
-IPT__NATIVE_RUN_1_1(pairs, ipt_unit, ipt_unit)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
-IPT__NATIVE_RUN_2_1(shuffle, ipt_unit, uint)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
-IPT__NATIVE_RUN_1_1(thin, ipt_unit, ipt_unit)
-#elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
 IPT__NATIVE_RUN_2_0(views, ipt_unit, ipt_unit)
-#endif
+#undef IPT_AXES
+#undef IPT_INNER
+#undef IPT_REGISTERS
+#undef IPT_CHANNELS
+#undef IPT_DIVISOR_32
+#undef IPT_DIVISOR_64
+#undef IPT_DIVISOR_index
+#undef IPT_FIELD
+#undef IPT_DIVISOR_FIELD
+#undef IPT_ARGUMENT_TYPE
+#undef IPT_ARGUMENT
+#undef IPT_ARGUMENTS
+#undef IPT_VALUE
+#undef IPT_DIVISOR_VALUE
+#undef IPT_GIVEN
+#undef IPT_PASTE
+#undef IPT_AS
+#undef IPT_AS_UNIT
+#undef IPT_LINE_LANES
+#undef IPT_LINES
+#undef IPT_DIVISOR
+#undef IPT_ELEMENT_OF
+#undef IPT_ATOMIC
+#undef IPT_FENCE_DEVICE
+#undef IPT_LANE
+#undef IPT_NO_ELEMENT
+#undef IPT_HELD
+#undef IPT_EACH
+#undef IPT_DIVISORS
+#undef IPT_DIVISOR_AT
 #undef IPT_ARGUMENT_LIST
-#undef ipt_load_units
-#undef ipt_unit
-#undef ipt_store_units
-#undef ipt_move_units
-#undef ipt_store_thin
-#undef ipt_given
-#undef ipt_apply
-#undef ipt_move_cycles
-#undef ipt_k_thin
-#undef ipt_k_copy
-#undef ipt_divide64
-#undef ipt_slot_address
-#undef ipt_swap_elements
-#undef ipt_word
-#undef ipt_piece
-#undef ipt_fetch_piece
-#undef ipt_fetch_inside
-#undef ipt_pick
-#undef ipt_word_of
-#undef ipt_descending_word
-#undef ipt_ascending_word
-#undef ipt_write_piece
-#undef ipt_k_flip
-#undef ipt_fetch_wait
-#undef ipt_hold
-#undef ipt_held_at
-#undef ipt_swap
-#undef ipt_pair
-#undef ipt_find_pair
-#undef ipt_k_pairs
-#undef ipt_inner
-#undef ipt_find_inner
-#undef ipt_store_inner
-#undef ipt_divide32
-#undef ipt_index
-#undef ipt_divide_index
-#undef ipt_row
-#undef ipt_row_in_memory
-#undef ipt_transpose_block
-#undef ipt_exchange_halves
-#undef ipt_exchange_fours
-#undef ipt_exchange_twos
-#undef ipt_exchange_ones
-#undef ipt_load_block
-#undef ipt_store_block
-#undef ipt_transpose_in_registers
-#undef ipt_threes
-#undef ipt_fours
-#undef ipt_threes_in_memory
-#undef ipt_word_in_memory
-#undef ipt_load_threes
-#undef ipt_store_threes
-#undef ipt_transpose_fours
-#undef ipt_transpose_block_of_threes
-#undef ipt_transpose_columns_of_threes
-#undef ipt_transpose_threes
-#undef ipt_tile_row
-#undef ipt_fetch_rows
-#undef ipt_fetch
-#undef ipt_fetch_close_block
-#undef ipt_mark_rows
-#undef ipt_read_four
-#undef ipt_store_four
-#undef ipt_store
-#undef ipt_store_rows
-#undef ipt_copy_piece
-#undef ipt_copy_run
-#undef ipt_pass_run
-#undef ipt_part_begin
-#undef ipt_in_row
-#undef ipt_move_gap
-#undef ipt_prefetch_run
-#undef ipt_prefetch_column
-#undef ipt_move_runs
-#undef ipt_walk
-#undef ipt_walk_from
-#undef ipt_walk_on
-#undef ipt_slot_target
-#undef ipt_load_tile
-#undef ipt_store_tile
-#undef ipt_signal
-#undef ipt_count_read
-#undef ipt_poll
-#undef ipt_glance
-#undef ipt_arguments
-#undef ipt_argument_words
-#undef ipt_either_arguments
-#undef ipt_fetch_wait_but
-#undef ipt_k_runs
-#undef ipt_claim
-#undef ipt_load
-#undef ipt_k_shuffle
-#undef ipt_swap_in_registers
-#undef ipt_places
-#undef ipt_find_places
-#undef ipt_swap_places
-#undef ipt_swap_pair
-#undef ipt_k_swap
-#undef ipt_k_tile
-#undef ipt_k_transpose
-#undef ipt_source_element
-#undef ipt_result_element
-#undef ipt_has_moved
-#undef ipt_load_piece
-#undef ipt_store_piece
-#undef ipt_k_views
-#undef ipt_transpose_tile
-#undef ipt_transpose_piece
-#undef ipt_move_rows
-#undef ipt_take_piece
-#undef ipt_k_waves
+#undef IPT__NATIVE_KIND
+#undef IPT__NATIVE_KERNEL
+#endif
+#endif
 #undef IPT_AS_C
 #undef IPT_CALL_TYPE
 #undef IPT_GROUP_SIZE
@@ -6872,10 +10368,6 @@ IPT__NATIVE_RUN_2_0(views, ipt_unit, ipt_unit)
 #undef IPT_MEMORY_MODEL
 #undef IPT_BANK_PADDING
 #undef IPT_FLAG_SPREAD
-#undef IPT_AXES
-#undef IPT_INNER
-#undef IPT_REGISTERS
-#undef IPT_CHANNELS
 #undef IPT_INDEX_BITS
 #undef IPT_LOCAL_BYTES
 #undef IPT_REVERSED
@@ -6966,69 +10458,584 @@ IPT__NATIVE_RUN_2_0(views, ipt_unit, ipt_unit)
 #undef memory_order_acquire
 #undef memory_order_release
 #undef memory_order_acq_rel
-#undef IPT_MOST_PIECES
-#undef IPT_SIDE_VECTORS
-#undef IPT_WORD_UNITS
-#undef IPT_BYTES_FROM
-#undef IPT_LANE
-#undef IPT_WORKER
-#undef IPT_WORKERS
-#undef IPT_GAPS
-#undef IPT_LOADS
-#undef IPT_DIVISOR
-#undef IPT_ELEMENT_OF
-#undef IPT_ROWS_AHEAD
-#undef IPT_IN_REGISTERS
-#undef IPT_BLOCK
-#undef IPT_THREES
-#undef IPT_THREES_EACH
-#undef IPT_AS_THREES
-#undef IPT_AS_FOURS
-#undef IPT_THREES_SPARE
-#undef IPT_REVERSED_RUNS
-#undef IPT_REVERSED_COLUMNS
-#undef IPT_WALKS
-#undef IPT_PERMUTES
-#undef IPT_PIECE_UNITS
-#undef IPT_RUNS_AHEAD
-#undef IPT_PREFETCHED_BYTES
-#undef IPT_AT_ANY_ADDRESS
-#undef IPT_LOAD_AT_ANY
-#undef IPT_STORE_AT_ANY
-#undef IPT_SPLIT
-#undef IPT_ATOMIC
-#undef IPT_FENCE_DEVICE
-#undef IPT_DIVISOR_32
-#undef IPT_DIVISOR_64
-#undef IPT_DIVISOR_index
-#undef IPT_FIELD
-#undef IPT_DIVISOR_FIELD
-#undef IPT_ARGUMENT_TYPE
-#undef IPT_ARGUMENT
-#undef IPT_ARGUMENTS
-#undef IPT_VALUE
-#undef IPT_DIVISOR_VALUE
-#undef IPT_GIVEN
-#undef IPT_PASTE
-#undef IPT_AS
-#undef IPT_AS_UNIT
-#undef IPT_LINE_LANES
-#undef IPT_LINES
-#undef IPT_VECTOR_UNITS
-#undef IPT_SECTOR_UNITS
-#undef IPT_BLOCKS
-#undef IPT_OF_WALK
-#undef IPT_BARRIER
-#undef IPT_PADDED
-#undef IPT_WORD_FLAGS
-#undef IPT_LARGE
-#undef IPT_PLACES
-#undef IPT_PLACE
-#undef IPT_NO_ELEMENT
-#undef IPT_HELD
-#undef IPT_EACH
-#undef IPT_DIVISORS
-#undef IPT_DIVISOR_AT
-#undef IPT_COUNTER_WORDS
+#undef ipt_arguments
+#undef ipt_argument_words
+#undef ipt_either_arguments
+#undef ipt_given
+#undef ipt_unit
+#undef ipt_apply
+#undef ipt_divide32
+#undef ipt_divide64
+#undef ipt_index
+#undef ipt_divide_index
+#undef ipt_slot_address
+#undef ipt_slot_target
+#undef ipt_k_copy
+#undef ipt_fetch_inside
+#undef ipt_fetch
+#undef ipt_fetch_wait
+#undef ipt_fetch_close_block
+#undef ipt_fetch_wait_but
+#undef ipt_store
+#undef ipt_swap_elements
+#undef ipt_word
+#undef ipt_piece
+#undef ipt_fetch_piece
+#undef ipt_pick
+#undef ipt_word_of
+#undef ipt_descending_word
+#undef ipt_ascending_word
+#undef ipt_write_piece
+#undef ipt_k_flip
+#undef ipt_k_tile
+#undef ipt_row
+#undef ipt_row_in_memory
+#undef ipt_transpose_block
+#undef ipt_exchange_halves
+#undef ipt_exchange_fours
+#undef ipt_exchange_twos
+#undef ipt_exchange_ones
+#undef ipt_load_block
+#undef ipt_store_block
+#undef ipt_transpose_in_registers
+#undef ipt_threes
+#undef ipt_fours
+#undef ipt_threes_in_memory
+#undef ipt_word_in_memory
+#undef ipt_load_threes
+#undef ipt_store_threes
+#undef ipt_transpose_fours
+#undef ipt_transpose_block_of_threes
+#undef ipt_transpose_columns_of_threes
+#undef ipt_transpose_threes
+#undef ipt_load_tile
+#undef ipt_store_tile
+#undef ipt_k_transpose
+#undef ipt_tile_row
+#undef ipt_fetch_rows
+#undef ipt_mark_rows
+#undef ipt_read_four
+#undef ipt_store_four
+#undef ipt_store_rows
+#undef ipt_swap_in_registers
+#undef ipt_pair
+#undef ipt_find_pair
+#undef ipt_places
+#undef ipt_find_places
+#undef ipt_swap_places
+#undef ipt_swap_pair
+#undef ipt_k_swap
+#undef ipt_copy_piece
+#undef ipt_copy_run
+#undef ipt_pass_run
+#undef ipt_part_begin
+#undef ipt_in_row
+#undef ipt_move_gap
+#undef ipt_prefetch_run
+#undef ipt_prefetch_column
+#undef ipt_move_runs
+#undef ipt_walk
+#undef ipt_walk_from
+#undef ipt_walk_on
+#undef ipt_k_runs
+#undef ipt_signal
+#undef ipt_count_read
+#undef ipt_poll
+#undef ipt_glance
+#undef ipt_transpose_tile
+#undef ipt_transpose_piece
+#undef ipt_move_rows
+#undef ipt_take_piece
+#undef ipt_k_waves
+#undef ipt_held_at
+#undef ipt_inner
+#undef ipt_find_inner
+#undef ipt_store_inner
+#undef ipt_hold
+#undef ipt_swap
+#undef ipt_k_pairs
+#undef ipt_claim
+#undef ipt_load
+#undef ipt_k_shuffle
+#undef ipt_load_units
+#undef ipt_store_units
+#undef ipt_move_units
+#undef ipt_store_thin
+#undef ipt_move_cycles
+#undef ipt_k_thin
+#undef ipt_source_element
+#undef ipt_result_element
+#undef ipt_has_moved
+#undef ipt_load_piece
+#undef ipt_store_piece
+#undef ipt_k_views
+#pragma pop_macro("g")
+#pragma pop_macro("call")
+#pragma pop_macro("tall")
+#pragma pop_macro("tile")
+#pragma pop_macro("get_group_id")
+#pragma pop_macro("axis")
+#pragma pop_macro("group")
+#pragma pop_macro("get_num_groups")
+#pragma pop_macro("groups")
+#pragma pop_macro("get_local_id")
+#pragma pop_macro("uchar")
+#pragma pop_macro("ushort")
+#pragma pop_macro("uint")
+#pragma pop_macro("cl_uint")
+#pragma pop_macro("ulong")
+#pragma pop_macro("long")
+#pragma pop_macro("uint2")
+#pragma pop_macro("uint4")
+#pragma pop_macro("uint8")
+#pragma pop_macro("ulong2")
+#pragma pop_macro("ulong4")
+#pragma pop_macro("uchar16")
+#pragma pop_macro("ushort8")
+#pragma pop_macro("ushort16")
+#pragma pop_macro("bool")
+#pragma pop_macro("true")
+#pragma pop_macro("false")
+#pragma pop_macro("restrict")
+#pragma pop_macro("__kernel")
+#pragma pop_macro("__global")
+#pragma pop_macro("__local")
+#pragma pop_macro("reqd_work_group_size")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
+#pragma pop_macro("z")
+#pragma pop_macro("unused")
+#pragma pop_macro("unroll")
+#pragma pop_macro("GCC")
+#pragma pop_macro("always_inline")
+#pragma pop_macro("address")
+#pragma pop_macro("size_t")
+#pragma pop_macro("v")
+#pragma pop_macro("i")
+#pragma pop_macro("count")
+#pragma pop_macro("type")
+#pragma pop_macro("c")
+#pragma pop_macro("d")
+#pragma pop_macro("e")
+#pragma pop_macro("f")
+#pragma pop_macro("h")
+#pragma pop_macro("j")
+#pragma pop_macro("k")
+#pragma pop_macro("l")
+#pragma pop_macro("m")
+#pragma pop_macro("n")
+#pragma pop_macro("o")
+#pragma pop_macro("p")
+#pragma pop_macro("q")
+#pragma pop_macro("r")
+#pragma pop_macro("as_uint4")
+#pragma pop_macro("as_uchar16")
+#pragma pop_macro("as_ushort8")
+#pragma pop_macro("as_ulong2")
+#pragma pop_macro("min")
+#pragma pop_macro("a")
+#pragma pop_macro("b")
+#pragma pop_macro("max")
+#pragma pop_macro("clz")
+#pragma pop_macro("mul_hi")
+#pragma pop_macro("barrier")
+#pragma pop_macro("flags")
+#pragma pop_macro("atomic_uint")
+#pragma pop_macro("atomic_or")
+#pragma pop_macro("word")
+#pragma pop_macro("bits")
+#pragma pop_macro("atomic_cmpxchg")
+#pragma pop_macro("expected")
+#pragma pop_macro("stored")
+#pragma pop_macro("atomic_fetch_add_explicit")
+#pragma pop_macro("added")
+#pragma pop_macro("order")
+#pragma pop_macro("scope")
+#pragma pop_macro("atomic_load_explicit")
+#pragma pop_macro("atomic_work_item_fence")
+#pragma pop_macro("memory_order_relaxed")
+#pragma pop_macro("memory_order_acquire")
+#pragma pop_macro("memory_order_release")
+#pragma pop_macro("memory_order_acq_rel")
+#pragma pop_macro("name")
+#pragma pop_macro("words")
+#pragma pop_macro("fields")
+#pragma pop_macro("arguments")
+#pragma pop_macro("expression_argument")
+#pragma pop_macro("s")
+#pragma pop_macro("as_")
+#pragma pop_macro("as_uchar")
+#pragma pop_macro("as_ushort")
+#pragma pop_macro("as_uint")
+#pragma pop_macro("as_ulong")
+#pragma pop_macro("unit")
+#pragma pop_macro("result")
+#pragma pop_macro("divisor")
+#pragma pop_macro("magic")
+#pragma pop_macro("shift")
+#pragma pop_macro("units")
+#pragma pop_macro("element")
+#pragma pop_macro("part")
+#pragma pop_macro("t")
+#pragma pop_macro("row_slots")
+#pragma pop_macro("row_slots_magic")
+#pragma pop_macro("row_slots_shift")
+#pragma pop_macro("row_stride")
+#pragma pop_macro("slot_units")
+#pragma pop_macro("row")
+#pragma pop_macro("rows")
+#pragma pop_macro("cols")
+#pragma pop_macro("cols_magic")
+#pragma pop_macro("cols_shift")
+#pragma pop_macro("source")
+#pragma pop_macro("target")
+#pragma pop_macro("given")
+#pragma pop_macro("line")
+#pragma pop_macro("lane")
+#pragma pop_macro("all_row")
+#pragma pop_macro("chunks")
+#pragma pop_macro("start")
+#pragma pop_macro("chunk_units")
+#pragma pop_macro("read")
+#pragma pop_macro("source_base")
+#pragma pop_macro("source_matrix_stride")
+#pragma pop_macro("source_first")
+#pragma pop_macro("source_row_slots")
+#pragma pop_macro("source_row_stride")
+#pragma pop_macro("row_units")
+#pragma pop_macro("write")
+#pragma pop_macro("target_base")
+#pragma pop_macro("target_matrix_stride")
+#pragma pop_macro("target_first")
+#pragma pop_macro("target_row_slots")
+#pragma pop_macro("target_row_stride")
+#pragma pop_macro("lines")
+#pragma pop_macro("to")
+#pragma pop_macro("from")
+#pragma pop_macro("cp")
+#pragma pop_macro("async")
+#pragma pop_macro("cg")
+#pragma pop_macro("shared")
+#pragma pop_macro("global")
+#pragma pop_macro("L2")
+#pragma pop_macro("memory")
+#pragma pop_macro("vector")
+#pragma pop_macro("low")
+#pragma pop_macro("high")
+#pragma pop_macro("first")
+#pragma pop_macro("wait_all")
+#pragma pop_macro("commit_group")
+#pragma pop_macro("but")
+#pragma pop_macro("wait_group")
+#pragma pop_macro("st")
+#pragma pop_macro("cs")
+#pragma pop_macro("u8")
+#pragma pop_macro("u16")
+#pragma pop_macro("u32")
+#pragma pop_macro("u64")
+#pragma pop_macro("v4")
+#pragma pop_macro("w")
+#pragma pop_macro("one")
+#pragma pop_macro("other")
+#pragma pop_macro("step")
+#pragma pop_macro("element_units")
+#pragma pop_macro("held")
+#pragma pop_macro("begin")
+#pragma pop_macro("before")
+#pragma pop_macro("piece")
+#pragma pop_macro("matrix")
+#pragma pop_macro("vectors")
+#pragma pop_macro("end")
+#pragma pop_macro("run_lanes")
+#pragma pop_macro("is_last")
+#pragma pop_macro("bytes")
+#pragma pop_macro("picked")
+#pragma pop_macro("prmt")
+#pragma pop_macro("b32")
+#pragma pop_macro("both")
+#pragma pop_macro("after")
+#pragma pop_macro("ascending")
+#pragma pop_macro("left")
+#pragma pop_macro("pragma")
+#pragma pop_macro("run")
+#pragma pop_macro("descends")
+#pragma pop_macro("at")
+#pragma pop_macro("origin")
+#pragma pop_macro("base")
+#pragma pop_macro("matrix_stride")
+#pragma pop_macro("group_pairs")
+#pragma pop_macro("pairs")
+#pragma pop_macro("pair")
+#pragma pop_macro("line_pairs")
+#pragma pop_macro("line_units")
+#pragma pop_macro("partner")
+#pragma pop_macro("partner_line")
+#pragma pop_macro("partner_step")
+#pragma pop_macro("pieces")
+#pragma pop_macro("parts")
+#pragma pop_macro("of_line")
+#pragma pop_macro("part_units")
+#pragma pop_macro("near")
+#pragma pop_macro("far")
+#pragma pop_macro("CLK_LOCAL_MEM_FENCE")
+#pragma pop_macro("CLK_GLOBAL_MEM_FENCE")
+#pragma pop_macro("pack")
+#pragma pop_macro("instances")
+#pragma pop_macro("id")
+#pragma pop_macro("lanes")
+#pragma pop_macro("interleaved")
+#pragma pop_macro("packed")
+#pragma pop_macro("instance")
+#pragma pop_macro("instances_per_matrix")
+#pragma pop_macro("instance_units")
+#pragma pop_macro("column_units")
+#pragma pop_macro("col")
+#pragma pop_macro("along")
+#pragma pop_macro("next")
+#pragma pop_macro("within")
+#pragma pop_macro("may_alias")
+#pragma pop_macro("value")
+#pragma pop_macro("s0")
+#pragma pop_macro("s1")
+#pragma pop_macro("s2")
+#pragma pop_macro("s3")
+#pragma pop_macro("s4")
+#pragma pop_macro("s5")
+#pragma pop_macro("s6")
+#pragma pop_macro("s7")
+#pragma pop_macro("s8")
+#pragma pop_macro("s9")
+#pragma pop_macro("sa")
+#pragma pop_macro("sb")
+#pragma pop_macro("sc")
+#pragma pop_macro("sd")
+#pragma pop_macro("se")
+#pragma pop_macro("sf")
+#pragma pop_macro("a0")
+#pragma pop_macro("b0")
+#pragma pop_macro("a1")
+#pragma pop_macro("b1")
+#pragma pop_macro("a2")
+#pragma pop_macro("b2")
+#pragma pop_macro("a3")
+#pragma pop_macro("b3")
+#pragma pop_macro("a4")
+#pragma pop_macro("b4")
+#pragma pop_macro("a5")
+#pragma pop_macro("b5")
+#pragma pop_macro("a6")
+#pragma pop_macro("b6")
+#pragma pop_macro("a7")
+#pragma pop_macro("b7")
+#pragma pop_macro("a8")
+#pragma pop_macro("b8")
+#pragma pop_macro("a9")
+#pragma pop_macro("b9")
+#pragma pop_macro("aa")
+#pragma pop_macro("ba")
+#pragma pop_macro("ab")
+#pragma pop_macro("bb")
+#pragma pop_macro("ac")
+#pragma pop_macro("bc")
+#pragma pop_macro("ad")
+#pragma pop_macro("bd")
+#pragma pop_macro("ae")
+#pragma pop_macro("be")
+#pragma pop_macro("af")
+#pragma pop_macro("bf")
+#pragma pop_macro("stride")
+#pragma pop_macro("source_stride")
+#pragma pop_macro("target_stride")
+#pragma pop_macro("blocks")
+#pragma pop_macro("next_col")
+#pragma pop_macro("next_row")
+#pragma pop_macro("last")
+#pragma pop_macro("elements")
+#pragma pop_macro("last_row")
+#pragma pop_macro("last_col")
+#pragma pop_macro("pitch")
+#pragma pop_macro("tiles_down")
+#pragma pop_macro("tiles_across")
+#pragma pop_macro("first_part")
+#pragma pop_macro("tile_rows")
+#pragma pop_macro("tile_cols")
+#pragma pop_macro("source_instance_stride")
+#pragma pop_macro("target_instance_stride")
+#pragma pop_macro("skew")
+#pragma pop_macro("backwards")
+#pragma pop_macro("block_rows")
+#pragma pop_macro("own")
+#pragma pop_macro("to_step")
+#pragma pop_macro("from_step")
+#pragma pop_macro("lowest")
+#pragma pop_macro("highest")
+#pragma pop_macro("inside")
+#pragma pop_macro("block")
+#pragma pop_macro("block_end")
+#pragma pop_macro("starts")
+#pragma pop_macro("values")
+#pragma pop_macro("four")
+#pragma pop_macro("u")
+#pragma pop_macro("run_stride")
+#pragma pop_macro("together")
+#pragma pop_macro("element_units_magic")
+#pragma pop_macro("element_units_shift")
+#pragma pop_macro("sectors")
+#pragma pop_macro("units_of")
+#pragma pop_macro("runs")
+#pragma pop_macro("aligned")
+#pragma pop_macro("apart")
+#pragma pop_macro("place")
+#pragma pop_macro("mirror")
+#pragma pop_macro("upper")
+#pragma pop_macro("right")
+#pragma pop_macro("work")
+#pragma pop_macro("width")
+#pragma pop_macro("tiles")
+#pragma pop_macro("number")
+#pragma pop_macro("even")
+#pragma pop_macro("direct")
+#pragma pop_macro("side")
+#pragma pop_macro("begins")
+#pragma pop_macro("places")
+#pragma pop_macro("across")
+#pragma pop_macro("instance_stride")
+#pragma pop_macro("tile_vectors")
+#pragma pop_macro("tile_pitch")
+#pragma pop_macro("place_tile")
+#pragma pop_macro("mirror_tile")
+#pragma pop_macro("middle")
+#pragma pop_macro("turn")
+#pragma pop_macro("turns")
+#pragma pop_macro("group_step")
+#pragma pop_macro("turn_step")
+#pragma pop_macro("axes")
+#pragma pop_macro("second")
+#pragma pop_macro("passed_last")
+#pragma pop_macro("passed")
+#pragma pop_macro("reversed_runs")
+#pragma pop_macro("run_units")
+#pragma pop_macro("bands")
+#pragma pop_macro("rest_rows")
+#pragma pop_macro("reversed_columns")
+#pragma pop_macro("short_side")
+#pragma pop_macro("gap")
+#pragma pop_macro("rest_row_stride")
+#pragma pop_macro("band")
+#pragma pop_macro("later")
+#pragma pop_macro("from_last")
+#pragma pop_macro("column_stride")
+#pragma pop_macro("saved")
+#pragma pop_macro("slab")
+#pragma pop_macro("own_begin")
+#pragma pop_macro("covered")
+#pragma pop_macro("first_band")
+#pragma pop_macro("ahead")
+#pragma pop_macro("rest_rows_at")
+#pragma pop_macro("saves_rows")
+#pragma pop_macro("rest_begin")
+#pragma pop_macro("column")
+#pragma pop_macro("rest")
+#pragma pop_macro("saved_column_stride")
+#pragma pop_macro("matrices")
+#pragma pop_macro("workspace")
+#pragma pop_macro("all_blocks")
+#pragma pop_macro("chunk")
+#pragma pop_macro("saved_base")
+#pragma pop_macro("saved_stride")
+#pragma pop_macro("slab_base")
+#pragma pop_macro("slab_stride")
+#pragma pop_macro("block_runs")
+#pragma pop_macro("membar")
+#pragma pop_macro("gl")
+#pragma pop_macro("memory_scope_device")
+#pragma pop_macro("mem_fence")
+#pragma pop_macro("red")
+#pragma pop_macro("release")
+#pragma pop_macro("gpu")
+#pragma pop_macro("add")
+#pragma pop_macro("atomic_inc")
+#pragma pop_macro("relaxed")
+#pragma pop_macro("ld")
+#pragma pop_macro("acquire")
+#pragma pop_macro("index")
+#pragma pop_macro("walk")
+#pragma pop_macro("lengths")
+#pragma pop_macro("length")
+#pragma pop_macro("steps")
+#pragma pop_macro("carries")
+#pragma pop_macro("ends")
+#pragma pop_macro("in_row")
+#pragma pop_macro("height")
+#pragma pop_macro("counter")
+#pragma pop_macro("taken")
+#pragma pop_macro("seen")
+#pragma pop_macro("done")
+#pragma pop_macro("control_base")
+#pragma pop_macro("clear")
+#pragma pop_macro("clear_base")
+#pragma pop_macro("each")
+#pragma pop_macro("batch")
+#pragma pop_macro("all")
+#pragma pop_macro("stripes")
+#pragma pop_macro("clear_words")
+#pragma pop_macro("polled")
+#pragma pop_macro("polls")
+#pragma pop_macro("stripe")
+#pragma pop_macro("stripe_columns")
+#pragma pop_macro("stripe_end")
+#pragma pop_macro("piece_columns")
+#pragma pop_macro("gaps")
+#pragma pop_macro("unit_step")
+#pragma pop_macro("row_step")
+#pragma pop_macro("part_step")
+#pragma pop_macro("inner")
+#pragma pop_macro("inner_rows")
+#pragma pop_macro("inner_cols")
+#pragma pop_macro("coming")
+#pragma pop_macro("grid")
+#pragma pop_macro("in_grid")
+#pragma pop_macro("piece_units")
+#pragma pop_macro("super_units")
+#pragma pop_macro("total_pairs")
+#pragma pop_macro("all_held")
+#pragma pop_macro("room")
+#pragma pop_macro("bar")
+#pragma pop_macro("warp")
+#pragma pop_macro("sync")
+#pragma pop_macro("answer")
+#pragma pop_macro("old")
+#pragma pop_macro("all_flags")
+#pragma pop_macro("answers")
+#pragma pop_macro("total_words")
+#pragma pop_macro("domain")
+#pragma pop_macro("flags_base")
+#pragma pop_macro("grid_slots")
+#pragma pop_macro("open")
+#pragma pop_macro("bit")
+#pragma pop_macro("slot")
+#pragma pop_macro("going")
+#pragma pop_macro("flag")
+#pragma pop_macro("moved")
+#pragma pop_macro("tile_length")
+#pragma pop_macro("first_tile")
+#pragma pop_macro("end_tile")
+#pragma pop_macro("moves_runs")
+#pragma pop_macro("moves_tiles")
+#pragma pop_macro("extent")
+#pragma pop_macro("targets")
+#pragma pop_macro("has")
+#pragma pop_macro("later_extent")
+#pragma pop_macro("sources")
+#pragma pop_macro("later_source")
+#pragma pop_macro("weights")
+#pragma pop_macro("later_weight")
+#pragma pop_macro("later_target")
+#pragma pop_macro("group_pieces")
+#pragma pop_macro("total")
+#pragma pop_macro("flags_before")
+#pragma pop_macro("in_element")
+#pragma pop_macro("next_to")
+#pragma pop_macro("in_window")
 #endif
 /* clang-format on */

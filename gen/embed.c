@@ -305,8 +305,6 @@ static void copy_kernels(const char *path, int native)
         const int begins = !strcmp(line, "#ifndef IPT__NATIVE\n"), mark = strstr(line, NATIVE_MARK) != NULL;
         marks += begins + mark;
         in_section |= mark;
-        if (mark && native)
-            puts("#ifndef IPT__NATIVE_KERNEL");
         if (!begins && !mark && in_section == native)
             fputs(line, stdout);
     }
@@ -334,8 +332,7 @@ static void copy_single(const char *path, const char *kernels_path)
     if (!inserted)
         refuse(path, "does not include ipt_kernels.h on a line of its own");
     puts("#else");
-    copy_kernels(kernels_path, 1);
-    puts("#endif");
+    copy_kernels(kernels_path, 1); /* with the last #endif */
 }
 
 /* Strips a line of OpenCL C: comments, indentation, spaces at the end. Its newline stays, so that line numbers do, too.
@@ -710,7 +707,8 @@ static const unsigned short *embed_text(const kernel_file *kernel, const unsigne
     return text;
 }
 
-/* The native driver's section: the kernels of IPT_NATIVE_LIST as C. ipt_kernels.h includes itself for each program. */
+/* The native driver's section: the kernels of IPT_NATIVE_LIST as C, for one unit. ipt.h includes ipt_kernels.h again
+ * for each unit and instruction set. */
 
 /* Words that the section defines, without repetition. */
 typedef struct word_list {
@@ -769,15 +767,17 @@ static void take_words(const char *line, word_list *names, word_list *macros, wo
 }
 
 /* Reads a file's lines without comments, empty lines and lines that include, and shows them to take_words, or writes
- * them if `names` is NULL. */
-static void native_lines(const char *path, word_list *names, word_list *macros, word_list *others)
+ * them if `names` is NULL. own: the lines of the prelude that depend on the kernel, or all others. */
+static void native_lines(const char *path, int own, word_list *names, word_list *macros, word_list *others)
 {
     char line[LINE_BYTES];
-    int in_comment = 0;
+    int in_comment = 0, in_own = 0, ends = 0;
     FILE *file = open_input(path);
     while (read_line(file, path, line)) {
         strip_line(line, &in_comment);
-        if (*line == '\n' || !strncmp(line, "#include", 8))
+        in_own = (in_own && !ends) || !strncmp(line, "#if IPT__NATIVE_KERNEL", 22);
+        ends = !strncmp(line, "#endif", 6);
+        if (*line == '\n' || !strncmp(line, "#include", 8) || in_own != own)
             continue;
         if (names)
             take_words(line, names, macros, others);
@@ -804,29 +804,6 @@ static int native_has(const native_row *row, const kernel_file *file, const kern
     return strstr(files[i].includes, included) != NULL;
 }
 
-static int native_uses(const kernel_file *file, const kernel_file *files, int count)
-{
-    int i, uses = 0;
-    for (i = 0; i < native_count; ++i)
-        uses += native_has(&natives[i], file, files, count);
-    return uses;
-}
-
-/* Writes a file's text for the kernels whose programs have it. */
-static void native_text(const kernel_file *file, const kernel_file *files, int count)
-{
-    int i, before = 0;
-    if (!native_uses(file, files, count))
-        return;
-    printf("#if ");
-    for (i = 0; i < native_count; ++i)
-        if (native_has(&natives[i], file, files, count))
-            printf("%sIPT__NATIVE_KERNEL == IPT__NATIVE_%s", before++ ? " || " : "", natives[i].name);
-    putchar('\n');
-    native_lines(file->path, NULL, NULL, NULL);
-    puts("#endif");
-}
-
 static const row *row_of(const char *name)
 {
     int i;
@@ -844,66 +821,75 @@ static const char *option_of(const native_row *its, int kind, const kernel_file 
     return kind > its->first && *its->option != '0' ? its->option : i < count ? option_of_path(files[i].path) : NULL;
 }
 
-/* The words of the section: names of functions and types, macros, others. */
-static word_list native_names, native_macros, native_others;
+/* The words of the section: names of functions and types, macros of the prelude and of programs, others. */
+static word_list native_names, native_common, native_own, native_others;
 
-static void native_take_words(const char *prelude, const kernel_file *files, int count)
+/* Writes the text of a program, its own macros, parts in their sequence, then the kernel; or takes its words. */
+static void native_text(const native_row *its, int write, const char *prelude, const kernel_file *files, int count)
 {
-    int i;
-    native_lines(prelude, &native_names, &native_macros, &native_others);
-    for (i = 0; i < count; ++i)
-        if (native_uses(&files[i], files, count))
-            native_lines(files[i].path, &native_names, &native_macros, &native_others);
-}
-
-/* Writes the inclusions of all programs for one unit. Macros of the program that includes ipt.h replace nothing in
- * them. */
-static void native_programs(const kernel_file *files, int count)
-{
-    int i, kind;
-    for (i = 0; i < native_others.count; ++i)
-        printf("#pragma push_macro(\"%s\")\n#undef %s\n", native_others.words[i], native_others.words[i]);
-    for (i = 0; i < native_count; ++i)
-        for (kind = natives[i].first; kind <= natives[i].last; ++kind) {
-            const char *const option = option_of(&natives[i], kind, files, count);
-            printf(natives[i].vectors ? "" : "#if !IPT__NATIVE\n");
-            if (option)
-                printf("#ifndef %s\n", option);
-            printf("#define IPT__NATIVE_KERNEL IPT__NATIVE_%s\n#define IPT__NATIVE_KIND %d\n"
-                   "#include IPT_KERNELS_FILE\n#undef IPT__NATIVE_KERNEL\n#undef IPT__NATIVE_KIND\n",
-                   natives[i].name, kind);
-            printf("%s%s", option ? "#endif\n" : "", natives[i].vectors ? "" : "#endif\n");
-        }
-    for (i = 0; i < native_others.count; ++i)
-        printf("#pragma pop_macro(\"%s\")\n", native_others.words[i]);
-}
-
-/* Writes a program: macros, names of its own for functions and types, the kernel's text, a function that calls it. */
-static void native_program(const char *prelude, const kernel_file *files, int count)
-{
-    const word_list *const names = &native_names, *const macros = &native_macros;
     int i, list;
-    for (i = 0; i < names->count; ++i)
-        printf("#define %s IPT__NATIVE_OWN(%s)\n", names->words[i], names->words[i]);
-    for (i = 0; i < native_count; ++i)
-        printf("#%s IPT__NATIVE_KERNEL == IPT__NATIVE_%s\n#define IPT_ARGUMENT_LIST(X, D) IPT_%s_ARGUMENTS(X, D)\n",
-               i ? "elif" : "if", natives[i].name, natives[i].name);
-    puts("#endif");
-    native_lines(prelude, NULL, NULL, NULL);
-    for (list = 0; list < 2 * row_count; ++list) /* parts in their sequence, then kernels */
+    native_lines(prelude, 1, write ? NULL : &native_names, &native_own, &native_others);
+    for (list = 0; list < 2 * row_count; ++list)
         for (i = 0; i < count; ++i)
             if ((list >= row_count) == (rows[list % row_count].list != 0) &&
-                !strcmp(files[i].name, rows[list % row_count].name))
-                native_text(&files[i], files, count);
+                !strcmp(files[i].name, rows[list % row_count].name) && native_has(its, &files[i], files, count))
+                native_lines(files[i].path, 0, write ? NULL : &native_names, &native_own, &native_others);
+}
+
+/* Ends the macros that the prelude has not. */
+static void native_undefine(const word_list *macros)
+{
+    int i, j;
+    for (i = 0; i < macros->count; ++i) {
+        for (j = 0; j < native_common.count && strcmp(native_common.words[j], macros->words[i]); ++j)
+            ;
+        if (j == native_common.count)
+            printf("#undef %s\n", macros->words[i]);
+    }
+}
+
+/* Writes a program: its text, and a function that calls the kernel. */
+static void native_program(const native_row *its, int kind, const char *prelude, const kernel_file *files, int count)
+{
+    const char *const option = option_of(its, kind, files, count);
+    const row *const kernel = row_of(its->name);
+    native_own.count = 0;
+    native_text(its, 0, prelude, files, count);
+    printf(its->vectors ? "" : "#if !IPT__NATIVE\n");
+    if (option)
+        printf("#ifndef %s\n", option);
+    printf("#define IPT__NATIVE_KERNEL IPT__NATIVE_%s\n#define IPT__NATIVE_KIND %d\n"
+           "#define IPT_ARGUMENT_LIST(X, D) IPT_%s_ARGUMENTS(X, D)\n",
+           its->name, kind, its->name);
+    native_text(its, 1, prelude, files, count);
+    printf("IPT__NATIVE_RUN_%d_%d(%s, ipt_unit, %s)\n", kernel->memories, kernel->local, its->name, its->second);
+    native_undefine(&native_own);
+    printf("#undef IPT_ARGUMENT_LIST\n#undef IPT__NATIVE_KIND\n#undef IPT__NATIVE_KERNEL\n%s%s",
+           option ? "#endif\n" : "", its->vectors ? "" : "#endif\n");
+}
+
+/* Writes all programs for one unit: their names are their own, and macros of the program that includes ipt.h replace
+ * nothing in them. */
+static void native_programs(const char *prelude, const kernel_file *files, int count)
+{
+    int i, kind;
+    native_lines(prelude, 0, &native_names, &native_common, &native_others);
     for (i = 0; i < native_count; ++i)
-        printf("#%s IPT__NATIVE_KERNEL == IPT__NATIVE_%s\nIPT__NATIVE_RUN_%d_%d(%s, ipt_unit, %s)\n", i ? "elif" : "if",
-               natives[i].name, row_of(natives[i].name)->memories, row_of(natives[i].name)->local, natives[i].name,
-               natives[i].second);
-    puts("#endif\n#undef IPT_ARGUMENT_LIST");
-    for (i = 0; i < names->count; ++i)
-        printf("#undef %s\n", names->words[i]);
-    for (i = 0; i < macros->count; ++i)
-        printf("#undef %s\n", macros->words[i]);
+        native_text(&natives[i], 0, prelude, files, count);
+    for (i = 0; i < native_others.count; ++i)
+        printf("#pragma push_macro(\"%s\")\n#undef %s\n", native_others.words[i], native_others.words[i]);
+    for (i = 0; i < native_names.count; ++i)
+        printf("#define %s IPT__NATIVE_OWN(%s)\n", native_names.words[i], native_names.words[i]);
+    native_lines(prelude, 0, NULL, NULL, NULL);
+    for (i = 0; i < native_count; ++i)
+        for (kind = natives[i].first; kind <= natives[i].last; ++kind)
+            native_program(&natives[i], kind, prelude, files, count);
+    for (i = 0; i < native_common.count; ++i)
+        printf("#undef %s\n", native_common.words[i]);
+    for (i = 0; i < native_names.count; ++i)
+        printf("#undef %s\n", native_names.words[i]);
+    for (i = 0; i < native_others.count; ++i)
+        printf("#pragma pop_macro(\"%s\")\n", native_others.words[i]);
 }
 
 /* Writes the section. */
@@ -927,11 +913,8 @@ static void embed_native(const char *prelude, const kernel_file *files, int coun
     putchar('\n');
     for (i = 0; i < native_count; ++i)
         printf("#define IPT__NATIVE_%s %d\n", natives[i].name, i + 1);
-    native_take_words(prelude, files, count);
-    puts("#elif !defined(IPT__NATIVE_KERNEL) " NATIVE_MARK);
-    native_programs(files, count);
-    puts("#else");
-    native_program(prelude, files, count);
+    puts("#else " NATIVE_MARK);
+    native_programs(prelude, files, count);
     puts("#endif");
 }
 
