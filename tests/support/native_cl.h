@@ -1,9 +1,13 @@
-/* OpenCL for tests of programs without OpenCL (IPT_NO_OPENCL): also the names and numbers of the OpenCL 1.2
- * specification that only tests use. */
+/* OpenCL for tests of programs without OpenCL (IPT_NO_OPENCL): the native driver's operations under OpenCL's names, and
+ * the names and numbers of the OpenCL 1.2 specification that only tests use. */
 #ifndef NATIVE_CL_H_INCLUDED
 #define NATIVE_CL_H_INCLUDED
 
-#include "gen/tool/base/native_cl.h"
+#ifndef IPT_ENTRY_POINT_LIST
+#include "gen/library/driver/operations.h"
+#endif
+#define NATIVE_CL_DECLARE(result, name, parameters) extern result(*const name) parameters;
+IPT_ENTRY_POINT_LIST(NATIVE_CL_DECLARE)
 
 typedef cl_ulong cl_device_fp_config;
 typedef intptr_t cl_device_partition_property;

@@ -3,12 +3,14 @@
 #define IPT_TOOL_DEVICE_ACCESS_H_INCLUDED
 
 #include "ipt.h"
-#include "native_cl.h"
 
 #include <stdbool.h>
 
 #ifndef IPT_ENTRY_POINT_LIST
 #include "gen/library/driver/operations.h"
+#endif
+#ifndef CL_DEVICE_GLOBAL_MEM_CACHE_SIZE /* ipt.h without OpenCL has not this number of the OpenCL 1.2 specification */
+#define CL_DEVICE_GLOBAL_MEM_CACHE_SIZE 0x101E
 #endif
 
 typedef struct device_access {
