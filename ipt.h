@@ -1277,7 +1277,7 @@ IPT_API void ipt_batch_destroy(ipt_batch *batch);
 /* >>interface/mpi                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Matrices in block rows over the ranks of an MPI communicator. Needs mpi.h, with IPT_MPI defined only. */
+/* Matrices and arrays in block rows over the ranks of an MPI communicator. Needs mpi.h, with IPT_MPI defined only. */
 
 #ifdef IPT_MPI
 #include <mpi.h>
@@ -1287,16 +1287,21 @@ IPT_API void ipt_batch_destroy(ipt_batch *batch);
 #define IPT_MPI_DEVICE_AWARE 2u /* MPI reads and writes device memory: desc.address is set */
 
 /* A matrix of rows x cols elements. Rank p of P ranks holds some of its rows before, and some rows of the cols x rows
- * result after. All ranks pass equal numbers. */
+ * result after. All ranks pass equal numbers.
+ *   Arrays have rank, shape and axes, as in ipt_plan_desc; rows and cols are 0 then. A row is an index of the first
+ * axis, with all its elements: rank p holds some of the shape[0] rows before, and some of the shape[axes[0]] rows
+ * of the result after. If the first axis stays (axes[0] is 0), the ranks permute their own rows: both distributions are
+ * the same. */
 typedef struct ipt_mpi_desc {
     size_t rows, cols; /* elements, of the whole matrix */
     size_t elem_size;  /* bytes */
     size_t block;      /* rows of each rank: rank p holds rows p * block up to (p + 1) * block or the end. The last rank
                           with rows may hold fewer, later ranks hold none. 0: rows / P, rounded up. FFTW's distribution */
     size_t block_out;  /* rows of the result of each rank, as block. 0: cols / P, rounded up */
-    const size_t *row_counts; /* rows of each rank, P numbers of sum rows, instead of block. NULL: by block. Copied */
-    const size_t *col_counts; /* rows of the result of each rank, P numbers of sum cols, instead of block_out. NULL: by
-                                 block_out. Copied */
+    const size_t *row_counts; /* rows of each rank, P numbers of sum rows (arrays: shape[0]), instead of block. NULL: by
+                                 block. Copied */
+    const size_t *col_counts; /* rows of the result of each rank, P numbers of sum cols (arrays: shape[axes[0]]),
+                                 instead of block_out. NULL: by block_out. Copied */
     unsigned flags;           /* IPT_MPI_BUFFERED ... */
     size_t max_workspace;     /* bytes beside the block for a rank's plans and messages. 0: 1 % of the largest block, at
                                  least 1 MiB. 1: as little as possible. IPT_MPI_BUFFERED adds a block */
@@ -1306,11 +1311,15 @@ typedef struct ipt_mpi_desc {
     void *(*address)(cl_mem buffer, void *user); /* IPT_MPI_DEVICE_AWARE: returns the address of a buffer that MPI
                                                     takes, or NULL. OpenCL itself has none: CUDA, HIP or SVM know it */
     void *user;                                  /* passed to address */
-} ipt_mpi_desc; /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
+    unsigned rank;                               /* axes of the array; 0: a matrix */
+    size_t shape[IPT_MAX_RANK];                  /* elements along each axis of the whole array, before */
+    unsigned axes[IPT_MAX_RANK];                 /* axis i of the result is axis axes[i] of the source */
+} ipt_mpi_desc; /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere mean
+                   defaults */
 
-/* The share of a rank, as the desc distributes the matrix. */
+/* The share of a rank, as the desc distributes the matrix or array. */
 typedef struct ipt_mpi_share {
-    size_t first_row, rows;         /* of the matrix, before */
+    size_t first_row, rows;         /* of the matrix or array, before */
     size_t first_row_out, rows_out; /* of the result */
     size_t bytes;                   /* of the rank's memory: for the larger of its rows before and after */
 } ipt_mpi_share;
@@ -1347,15 +1356,15 @@ IPT_API_INLINE ipt_result ipt_mpi_plan_create(ipt_context *context, MPI_Comm com
 IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                    const ipt_host_options *options);
 
-/* Transposes the matrix in place. All ranks call it, and it returns when this rank's block holds its rows of the
- * result. data: ipt_mpi_share.bytes bytes of host memory, aligned to 16 bytes; a rank that holds nothing may pass NULL.
- * options (may be NULL): progress counts the bytes of local steps and messages of this rank.
- *   All ranks return the same result. A failure or cancellation on any rank before the exchange leaves the data of all
- * ranks unchanged: each undoes its first local step. A later one returns INCOMPLETE: the content of all blocks is
- * undefined. A failed rank still takes part in the exchange, so that no rank waits for it. A cancellation during the
- * exchange takes effect at its end. A rank whose process ends takes all others with it, unless the MPI returns errors
- * for it: then INCOMPLETE or MPI. One execution of a plan at a time, in the same sequence on all ranks. Errors:
- * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, CANCELLED, UNSUPPORTED, MPI (unchanged); INCOMPLETE. */
+/* Transposes the matrix or array in place. All ranks call it, and it returns when this rank's block holds its rows of
+ * the result. data: ipt_mpi_share.bytes bytes of host memory, aligned to 16 bytes; a rank that holds nothing may pass
+ * NULL. options (may be NULL): progress counts the bytes of local steps and messages of this rank. All ranks return the
+ * same result. A failure or cancellation on any rank before the exchange leaves the data of all ranks unchanged: each
+ * undoes its first local step. A later one returns INCOMPLETE: the content of all blocks is undefined. A failed rank
+ * still takes part in the exchange, so that no rank waits for it. A cancellation during the exchange takes effect at
+ * its end. A rank whose process ends takes all others with it, unless the MPI returns errors for it: then INCOMPLETE or
+ * MPI. One execution of a plan at a time, in the same sequence on all ranks. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY,
+ * OPENCL, CANCELLED, UNSUPPORTED, MPI (unchanged); INCOMPLETE. */
 IPT_API_INLINE ipt_result ipt_mpi_plan_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options)
 {
     return ipt_mpi_plan_execute_host_sized(sizeof *options, plan, data, options);
@@ -20820,8 +20829,8 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     return pass;
 }
 
-/* The first line of a description. */
-static IPT__RARE void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int passes)
+/* Begins the first line of a description. */
+static IPT__RARE void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc)
 {
     unsigned i;
     ipt__text_add(out, "array of ");
@@ -20830,6 +20839,12 @@ static IPT__RARE void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *de
     ipt__text_add(out, " elements of %zu bytes, axes ", desc->elem_size);
     for (i = 0; i < desc->rank; ++i)
         ipt__text_add(out, "%s%u", i ? "," : "", desc->axes[i]);
+}
+
+/* Ends it, and describes gaps. */
+static IPT__RARE void ipt__axes_describe_passes(ipt__text *out, const ipt_plan_desc *desc, int passes)
+{
+    unsigned i;
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
     for (i = 0; IPT__VIEWS && ipt__has_strides(desc) && i < 2 * desc->rank; ++i)
         ipt__text_add(out, "%s%zu%s",
@@ -20868,7 +20883,8 @@ static IPT__RARE ipt_result ipt__axes_write_description(ipt_plan *plan, const ip
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     out = ipt__text_in(text, capacity + (former ? strlen(former) : 0));
-    ipt__axes_describe(&out, desc, plan->passes ? passes : 1);
+    ipt__axes_describe(&out, desc);
+    ipt__axes_describe_passes(&out, desc, plan->passes ? passes : 1);
     if (former)
         ipt__text_add(&out, "%s", former);
     ipt__narrow_describe(&out, plan);
@@ -24023,11 +24039,13 @@ IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t el
 /* >>mpi/shape                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Matrices over ranks: shares, rounds and the steps of the exchange. Calls no MPI. */
+/* Matrices and arrays over ranks: shares, rounds and the steps of the exchange. Calls no MPI. */
 
 /* Rank p has r_p rows of the matrix and c_p rows of the result. Its first local step makes the piece for each rank q
  * contiguous: c_q x r_p elements. After the exchange rank p has a piece of c_p x r_s elements from each rank s. The
- * last local steps merge these pieces. The exchange has three phases:
+ * last local steps merge these pieces. Of an array, rows are indices of the first axis, and columns are indices of the
+ * axis that comes first in the result. An element of that matrix has all elements along the other axes, which local
+ * steps permute. The exchange has three phases:
  * - SWAP: equal parts of two ranks' pieces change places, chunk by chunk, in the rounds of a tournament. In a round a
  *   rank has one partner. If r_p c_q exceeds r_q c_p, rank p still has a rest of its piece for q, and q has no room for
  *   the rest yet.
@@ -24049,11 +24067,18 @@ typedef struct ipt__mpi_rest {
 } ipt__mpi_rest;
 
 /* The local steps that make and merge pieces: see ipt__mpi_choose_way. */
-typedef enum ipt__mpi_way { IPT__MPI_BY_ROWS, IPT__MPI_BY_COLS, IPT__MPI_BY_PIECES } ipt__mpi_way;
+typedef enum ipt__mpi_way {
+    IPT__MPI_BY_ROWS,
+    IPT__MPI_BY_COLS,
+    IPT__MPI_BY_PIECES,
+    IPT__MPI_STAYS /* the first axis is the result's first axis, too: each rank keeps its rows */
+} ipt__mpi_way;
 
 typedef struct ipt__mpi_shape {
     ipt__mpi_side rows, cols;
-    size_t size; /* bytes of an element */
+    size_t size;             /* bytes of an element of the matrix of rows and columns */
+    size_t row_run, col_run; /* bytes behind an index of the row in the result, and of the column in the source */
+    int is_matrix;           /* the other axes come last, and in their sequence */
     int ranks, rank;
     size_t chunk; /* largest message in bytes, equal on all ranks */
     ipt__mpi_way way;
@@ -24077,12 +24102,16 @@ static size_t ipt__mpi_count(const ipt__mpi_side *side, int rank)
 /* Bytes of the piece that one rank sends to another. */
 static size_t ipt__mpi_piece(const ipt__mpi_shape *shape, int from, int to)
 {
+    if (shape->way == IPT__MPI_STAYS)
+        return from == to ? ipt__mpi_count(&shape->rows, from) * shape->size : 0;
     return ipt__mpi_count(&shape->rows, from) * ipt__mpi_count(&shape->cols, to) * shape->size;
 }
 
 /* Bytes of a rank's block before or after the transposition. */
 static size_t ipt__mpi_block_bytes(const ipt__mpi_shape *shape, int rank, int after)
 {
+    if (shape->way == IPT__MPI_STAYS)
+        return ipt__mpi_piece(shape, rank, rank);
     return after ? ipt__mpi_count(&shape->cols, rank) * shape->rows.total * shape->size
                  : ipt__mpi_count(&shape->rows, rank) * shape->cols.total * shape->size;
 }
@@ -24096,12 +24125,16 @@ static size_t ipt__mpi_share_bytes(const ipt__mpi_shape *shape)
 /* Bytes before the piece for a rank, before the exchange. */
 static size_t ipt__mpi_piece_at(const ipt__mpi_shape *shape, int to)
 {
+    if (shape->way == IPT__MPI_STAYS)
+        return 0;
     return ipt__mpi_start(&shape->cols, to) * ipt__mpi_count(&shape->rows, shape->rank) * shape->size;
 }
 
 /* Bytes before the piece from a rank, after the exchange. */
 static size_t ipt__mpi_piece_out_at(const ipt__mpi_shape *shape, int from)
 {
+    if (shape->way == IPT__MPI_STAYS)
+        return 0;
     return ipt__mpi_start(&shape->rows, from) * ipt__mpi_count(&shape->cols, shape->rank) * shape->size;
 }
 
@@ -24124,14 +24157,16 @@ static size_t ipt__mpi_equal(const ipt__mpi_side *side, int all, size_t *ranks)
 }
 
 /* If all ranks have equal numbers of rows, the last step is one transposition of long elements. If they have equal
- * numbers of columns, the first step is. Otherwise one step transposes each received piece, and a last step the whole.
- */
+ * numbers of columns, the first step is. The longer elements are better. Otherwise one step transposes each received
+ * piece, and a last step the whole. */
 static ipt__mpi_way ipt__mpi_choose_way(const ipt__mpi_shape *shape)
 {
     size_t ranks;
     const size_t rows = ipt__mpi_equal(&shape->rows, shape->ranks, &ranks),
                  cols = ipt__mpi_equal(&shape->cols, shape->ranks, &ranks);
-    return rows && rows >= cols ? IPT__MPI_BY_ROWS : cols ? IPT__MPI_BY_COLS : IPT__MPI_BY_PIECES;
+    return rows && rows * shape->row_run >= cols * shape->col_run ? IPT__MPI_BY_ROWS
+           : cols                                                 ? IPT__MPI_BY_COLS
+                                                                  : IPT__MPI_BY_PIECES;
 }
 
 /* Whether a matrix is square, and distributed alike before and after. */
@@ -24140,7 +24175,7 @@ static int ipt__mpi_is_square(const ipt__mpi_shape *shape)
     int i;
     for (i = 0; i < shape->ranks && ipt__mpi_start(&shape->rows, i) == ipt__mpi_start(&shape->cols, i); ++i)
         ;
-    return shape->rows.total == shape->cols.total && i == shape->ranks;
+    return shape->is_matrix && shape->rows.total == shape->cols.total && i == shape->ranks;
 }
 
 /* ---- rounds ---- */
@@ -24416,12 +24451,34 @@ static ipt_result ipt__mpi_take_side(const char *name, const size_t *counts, int
     return IPT_SUCCESS;
 }
 
-/* Checks the numbers of a desc, and copies them. */
-static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int rank, const ipt_allocator *allocator,
-                                      ipt__mpi_shape *shape)
+/* The array of a desc, as one context would permute it. A matrix has two axes. */
+static ipt_plan_desc ipt__mpi_array(const ipt_mpi_desc *desc)
 {
+    ipt_plan_desc array;
+    memset(&array, 0, sizeof array);
+    array.elem_size = desc->elem_size;
+    array.rank = 2;
+    array.shape[0] = desc->rows;
+    array.shape[1] = desc->cols;
+    array.axes[0] = 1;
+    if (!desc->rank)
+        return array;
+    array.rank = desc->rank;
+    array.rows = desc->rows; /* to be refused */
+    array.cols = desc->cols;
+    memcpy(array.shape, desc->shape, sizeof array.shape);
+    memcpy(array.axes, desc->axes, sizeof array.axes);
+    return array;
+}
+
+/* Checks the sizes of a desc. */
+static ipt_result ipt__mpi_check_sizes(const ipt_mpi_desc *desc)
+{
+    const ipt_plan_desc array = ipt__mpi_array(desc);
+    ipt__array unused;
     size_t bytes = desc->elem_size;
-    ipt_result result;
+    if (desc->rank)
+        return ipt__axes_take(&array, &unused);
     if (!desc->rows || !desc->cols || !desc->elem_size)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0: must be at least 1",
                          !desc->rows   ? "rows"
@@ -24430,19 +24487,59 @@ static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int r
     if (!ipt__multiply(&bytes, desc->rows) || !ipt__multiply(&bytes, desc->cols))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu, cols = %zu, elem_size = %zu: their product overflows",
                          desc->rows, desc->cols, desc->elem_size);
+    return IPT_SUCCESS;
+}
+
+/* Sets the matrix of rows and columns that an array is to the exchange, but not how it is distributed. */
+static void ipt__mpi_take_axes(const ipt_plan_desc *array, ipt__mpi_shape *shape)
+{
+    const unsigned first = array->axes[0]; /* the axis of columns */
+    unsigned i, row = 0;
+    shape->rows.total = array->shape[0];
+    shape->cols.total = array->shape[first];
+    shape->size = shape->row_run = shape->col_run = array->elem_size;
+    shape->is_matrix = first == 1;
+    while (array->axes[row])
+        ++row;
+    for (i = 1; i < array->rank; ++i) {
+        if (i != first)
+            shape->size *= array->shape[i];
+        if (i > first)
+            shape->col_run *= array->shape[i];
+        if (i > row)
+            shape->row_run *= array->shape[array->axes[i]];
+        shape->is_matrix = shape->is_matrix && array->axes[i] == (i == 1 ? 0 : i);
+    }
+}
+
+/* Checks the numbers of a desc, and copies them. */
+static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int rank, const ipt_allocator *allocator,
+                                      ipt__mpi_shape *shape)
+{
+    const ipt_plan_desc array = ipt__mpi_array(desc);
+    ipt_result result = ipt__mpi_check_sizes(desc);
+    int i;
+    if (result)
+        return result;
     if (ranks < 1 || rank < 0 || rank >= ranks)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rank %d of %d ranks: must be 0 to ranks - 1", rank, ranks);
-    shape->size = desc->elem_size;
+    ipt__mpi_take_axes(&array, shape);
     shape->ranks = ranks;
     shape->rank = rank;
-    shape->rows.total = desc->rows;
     shape->rows.block = desc->block;
-    shape->cols.total = desc->cols;
     shape->cols.block = desc->block_out;
     result = ipt__mpi_take_side("block", desc->row_counts, ranks, allocator, &shape->rows);
     if (!result)
         result = ipt__mpi_take_side("block_out", desc->col_counts, ranks, allocator, &shape->cols);
-    return result;
+    if (result)
+        return result;
+    shape->way = array.axes[0] ? ipt__mpi_choose_way(shape) : IPT__MPI_STAYS;
+    for (i = 0; i < ranks && shape->way == IPT__MPI_STAYS; ++i)
+        if (ipt__mpi_start(&shape->rows, i) != ipt__mpi_start(&shape->cols, i))
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "axes[0] is 0, so each rank keeps its rows: make block_out and col_counts the same as "
+                             "block and row_counts");
+    return IPT_SUCCESS;
 }
 
 static void ipt__mpi_free_shape(const ipt_allocator *allocator, ipt__mpi_shape *shape)
@@ -24493,27 +24590,72 @@ static ipt_result ipt__mpi_make_workspaces(ipt_mpi_plan *plan, size_t budget)
     return IPT_SUCCESS;
 }
 
-/* Makes the plan of a local step: `batch` matrices, one after the other. */
-static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t cols, size_t elem_size, size_t batch,
-                                      ipt__mpi_local *local)
+/* The desc of a local step: `batch` matrices, one after the other. */
+static ipt_plan_desc ipt__mpi_grid(size_t rows, size_t cols, size_t elem_size, size_t batch)
 {
     ipt_plan_desc desc;
-    ipt_result result;
-    if (rows <= 1 || cols <= 1)
-        return IPT_SUCCESS;
     memset(&desc, 0, sizeof desc);
     desc.rows = rows;
     desc.cols = cols;
     desc.elem_size = elem_size;
     desc.batch = batch;
+    return desc;
+}
+
+/* The desc of a local step: the whole array, with `length` of the indices of one axis. */
+static ipt_plan_desc ipt__mpi_part(const ipt_mpi_plan *plan, unsigned axis, size_t length)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    ipt_plan_desc desc = ipt__mpi_array(&plan->desc);
+    desc.shape[axis] = length;
+    return shape->is_matrix ? ipt__mpi_grid(desc.shape[0], desc.shape[1], shape->size, 1) : desc;
+}
+
+/* The desc of the inverse step. */
+static ipt_plan_desc ipt__mpi_inverse(const ipt_plan_desc *desc)
+{
+    ipt_plan_desc inverse = *desc;
+    unsigned i;
+    inverse.rows = desc->cols;
+    inverse.cols = desc->rows;
+    for (i = 0; i < desc->rank; ++i) {
+        inverse.shape[i] = desc->shape[desc->axes[i]];
+        inverse.axes[desc->axes[i]] = i;
+    }
+    return inverse;
+}
+
+/* Whether a local step moves nothing. */
+static int ipt__mpi_rests(const ipt_plan_desc *desc)
+{
+    unsigned i, moved = 0;
+    for (i = 0; i < desc->rank; ++i) {
+        if (!desc->shape[i])
+            return 1;
+        moved += desc->axes[i] != i;
+    }
+    return desc->rank ? !moved : desc->rows <= 1 || desc->cols <= 1;
+}
+
+/* Makes the plan of a local step. */
+static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, const ipt_plan_desc *desc, ipt__mpi_local *local)
+{
+    ipt_context *const *const contexts = plan->desc.split_count ? plan->desc.split : &plan->context;
+    const size_t split = plan->desc.split_count;
+    ipt__workspace *const lent = plan->workspaces + (split ? plan->workspace_count - split : 0);
+    ipt_result result;
+    if (ipt__mpi_rests(desc))
+        return IPT_SUCCESS;
+    if (desc->rank)
+        result = ipt__axes_plan_make(contexts, split, desc, lent, ipt__array_piece_make, &local->plan);
 #ifndef IPT_NO_HOST_STREAMING
-    if (plan->desc.split_count)
-        return ipt__split_plan_make(plan->desc.split, plan->desc.split_count, &desc,
-                                    plan->workspaces + (plan->workspace_count - plan->desc.split_count), &local->plan);
+    else if (split)
+        result = ipt__split_plan_make(contexts, split, desc, lent, &local->plan);
 #endif
-    result = ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
+    else
+        result = ipt__any_plan_make(plan->context, desc, lent, &local->plan);
 #ifndef IPT_NO_HOST_STREAMING
-    if (!result)
+    if (!result && !split)
         result = ipt__plan_keep(&local->plan, ipt__host_prepare(local->plan));
 #endif
     return result;
@@ -24536,7 +24678,8 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
     return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 }
 
-/* Makes the steps that transpose the received pieces: one step for each run of ranks with equal numbers of rows. */
+/* Makes the steps that transpose the received pieces: one step for each run of ranks with equal numbers of rows. cols:
+ * runs of row_run bytes behind each row of a piece. */
 static ipt_result ipt__mpi_make_pieces(ipt_mpi_plan *plan, size_t cols)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
@@ -24545,45 +24688,59 @@ static ipt_result ipt__mpi_make_pieces(ipt_mpi_plan *plan, size_t cols)
     for (s = 0; s < shape->ranks && !result; s = end) {
         const size_t rows = ipt__mpi_count(&shape->rows, s);
         ipt__mpi_local *const local = &plan->locals[plan->local_count];
+        ipt_plan_desc desc;
         for (end = s + 1; end < shape->ranks && ipt__mpi_count(&shape->rows, end) == rows; ++end)
             ;
         if (!rows)
             continue;
         local->at = ipt__mpi_piece_out_at(shape, s);
-        result = ipt__mpi_make_local(plan, cols, rows, shape->size, (size_t)(end - s), local);
+        desc = ipt__mpi_grid(cols, rows, shape->row_run, (size_t)(end - s));
+        result = ipt__mpi_make_local(plan, &desc, local);
         ++plan->local_count;
     }
     return result;
+}
+
+/* Makes the steps after the exchange. */
+static ipt_result ipt__mpi_make_after(ipt_mpi_plan *plan)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const size_t cols = ipt__mpi_count(&shape->cols, shape->rank), runs = cols * (shape->size / shape->row_run);
+    size_t ranks;
+    const size_t equal = ipt__mpi_equal(&shape->rows, shape->ranks, &ranks);
+    ipt_plan_desc desc = ipt__mpi_grid(shape->rows.total, runs, shape->row_run, 1);
+    ipt_result result = IPT_SUCCESS;
+    if (shape->way == IPT__MPI_BY_ROWS)
+        desc = ipt__mpi_grid(ranks, runs, equal * shape->row_run, 1);
+    else if (shape->way == IPT__MPI_BY_COLS)
+        desc = ipt__mpi_part(plan, ipt__mpi_array(&plan->desc).axes[0], cols);
+    else
+        result = ipt__mpi_make_pieces(plan, runs);
+    return result ? result : ipt__mpi_make_local(plan, &desc, &plan->locals[plan->local_count++]);
 }
 
 /* Makes all local steps of this rank. */
 static ipt_result ipt__mpi_make_locals(ipt_mpi_plan *plan)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
-    const size_t rows = ipt__mpi_count(&shape->rows, shape->rank), cols = ipt__mpi_count(&shape->cols, shape->rank);
-    size_t row_ranks, col_ranks;
-    const size_t equal_rows = ipt__mpi_equal(&shape->rows, shape->ranks, &row_ranks),
-                 equal_cols = ipt__mpi_equal(&shape->cols, shape->ranks, &col_ranks);
-    const int by_cols = shape->way == IPT__MPI_BY_COLS;
-    const size_t parts = by_cols ? col_ranks : shape->cols.total,
-                 size = by_cols ? equal_cols * shape->size : shape->size;
+    const size_t rows = ipt__mpi_count(&shape->rows, shape->rank),
+                 most = IPT__MPI_AFTER + 1 + (shape->way == IPT__MPI_BY_PIECES ? (size_t)shape->ranks : 0);
+    ipt_plan_desc before = ipt__mpi_part(plan, 0, rows), undo;
     ipt_result result;
-    const size_t most = IPT__MPI_AFTER + 1 + (shape->way == IPT__MPI_BY_PIECES ? (size_t)shape->ranks : 0);
     plan->locals = (ipt__mpi_local *)ipt__allocate(&plan->context->allocator, most * sizeof *plan->locals);
     if (!plan->locals)
         return IPT_ERROR_OUT_OF_MEMORY;
     plan->local_count = IPT__MPI_AFTER;
-    result = ipt__mpi_make_local(plan, rows, parts, size, 1, &plan->locals[IPT__MPI_BEFORE]);
+    if (shape->way == IPT__MPI_BY_COLS) {
+        size_t ranks;
+        const size_t equal = ipt__mpi_equal(&shape->cols, shape->ranks, &ranks);
+        before = ipt__mpi_grid(rows * (shape->size / shape->col_run), ranks, equal * shape->col_run, 1);
+    }
+    undo = ipt__mpi_inverse(&before);
+    result = ipt__mpi_make_local(plan, &before, &plan->locals[IPT__MPI_BEFORE]);
     if (!result)
-        result = ipt__mpi_make_local(plan, parts, rows, size, 1, &plan->locals[IPT__MPI_UNDO]);
-    if (!result && shape->way == IPT__MPI_BY_PIECES)
-        result = ipt__mpi_make_pieces(plan, cols);
-    if (result)
-        return result;
-    if (shape->way == IPT__MPI_BY_ROWS)
-        return ipt__mpi_make_local(plan, row_ranks, cols, equal_rows * shape->size, 1,
-                                   &plan->locals[plan->local_count++]);
-    return ipt__mpi_make_local(plan, shape->rows.total, cols, shape->size, 1, &plan->locals[plan->local_count++]);
+        result = ipt__mpi_make_local(plan, &undo, &plan->locals[IPT__MPI_UNDO]);
+    return result || shape->way == IPT__MPI_STAYS ? result : ipt__mpi_make_after(plan);
 }
 
 /* Bytes of the local plans' workspaces. */
@@ -24700,9 +24857,11 @@ static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
 
 static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
 {
-    static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
+    static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one",
+                                       "the first axis stays"};
     const ipt__mpi_shape *const shape = &plan->shape;
     const ipt_plan *const diagonal = plan->locals[IPT__MPI_DIAGONAL].plan;
+    const ipt_plan_desc array = ipt__mpi_array(&plan->desc);
     size_t capacity = IPT__DESCRIPTION_BYTES;
     ipt__text out;
     int i;
@@ -24712,8 +24871,8 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
     if (!plan->description)
         return IPT_ERROR_OUT_OF_MEMORY;
     out = ipt__text_in(plan->description, capacity);
-    ipt__text_add(&out, "%zu x %zu elements of %zu bytes over %d ranks; rank %d: %zu rows, then %zu\n",
-                  shape->rows.total, shape->cols.total, shape->size, shape->ranks, shape->rank,
+    ipt__axes_describe(&out, &array);
+    ipt__text_add(&out, " over %d ranks; rank %d: %zu rows, then %zu\n", shape->ranks, shape->rank,
                   ipt__mpi_count(&shape->rows, shape->rank), ipt__mpi_count(&shape->cols, shape->rank));
     ipt__text_add(&out, "%s; %d rounds, messages of %zu bytes at most, %zu bytes of them, %zu bytes of workspace\n",
                   ways[shape->way], plan->second ? 1 : ipt__mpi_rounds(shape->ranks), shape->chunk,
@@ -25284,29 +25443,35 @@ static ipt_result ipt__mpi_new(size_t desc_bytes, ipt_context *context, MPI_Comm
     return result;
 }
 
-/* A number that differs between most distributions. */
-static cl_ulong ipt__mpi_hash(const ipt__mpi_side *side, int ranks)
+/* Adds a number to a hash, which differs between most lists of numbers. */
+static void ipt__mpi_hash(cl_ulong *hash, cl_ulong number)
 {
-    cl_ulong hash = 1469598103934665603u;
-    int i;
-    for (i = 0; i < ranks; ++i)
-        hash = (hash ^ ipt__mpi_start(side, i)) * 1099511628211u;
-    return hash;
+    *hash = (*hash ^ number) * 1099511628211u;
 }
 
 static ipt_result ipt__mpi_agree_on_desc(const ipt_mpi_plan *plan)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
-    const cl_ulong numbers[] = {shape->rows.total,
-                                shape->cols.total,
-                                shape->size,
-                                ipt__mpi_hash(&shape->rows, shape->ranks),
-                                ipt__mpi_hash(&shape->cols, shape->ranks),
-                                plan->desc.flags & IPT_MPI_BUFFERED,
-                                plan->desc.max_workspace};
+    const ipt_plan_desc array = ipt__mpi_array(&plan->desc);
+    const cl_ulong none = 1469598103934665603u;
+    cl_ulong numbers[] = {array.rank,
+                          array.elem_size,
+                          none, /* the axes */
+                          none, /* the distributions */
+                          plan->desc.flags & IPT_MPI_BUFFERED,
+                          plan->desc.max_workspace};
+    int i;
+    for (i = 0; i < (int)array.rank; ++i) {
+        ipt__mpi_hash(&numbers[2], array.shape[i]);
+        ipt__mpi_hash(&numbers[2], array.axes[i]);
+    }
+    for (i = 0; i < shape->ranks; ++i) {
+        ipt__mpi_hash(&numbers[3], ipt__mpi_start(&shape->rows, i));
+        ipt__mpi_hash(&numbers[3], ipt__mpi_start(&shape->cols, i));
+    }
     return ipt__mpi_agree_on(plan->communicator, numbers, (int)(sizeof numbers / sizeof *numbers),
-                             "the ranks' descs differ: rows, cols, elem_size, block, block_out, row_counts, "
-                             "col_counts, flags and max_workspace have to be the same on all");
+                             "the ranks' descs differ: rows, cols, rank, shape, axes, elem_size, block, block_out, "
+                             "row_counts, col_counts, flags and max_workspace have to be the same on all");
 }
 
 /* Makes the datatype and counts of IPT_MPI_BUFFERED. */
@@ -25338,7 +25503,6 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
     if (result)
         return result;
     ipt__mpi_list_rests(shape);
-    shape->way = ipt__mpi_choose_way(shape);
     result = ipt__mpi_make_locals(plan);
     if (!result && ipt__mpi_is_square(shape))
         result = ipt__mpi_make_diagonal(plan);

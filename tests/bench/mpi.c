@@ -1,6 +1,7 @@
 /* A matrix in block rows over MPI ranks: time and memory of one way to transpose it. Each rank uses its own device, if
  * its node has several. Verifies every element.
- *   mpirun -n 4 mpi METHOD ROWSxCOLS[:BYTES] [ROUNDS [WORKSPACE]]
+ *   mpirun -n 4 mpi METHOD ROWSxCOLS[xDEPTH][:BYTES] [ROUNDS [WORKSPACE]]
+ * With DEPTH an array's three axes are reversed: from C to Fortran order, which FFTW does not do.
  * METHOD: ipt (blocks in host memory), ipt-buffered (with MPI_Alltoallv), ipt-device and ipt-device-buffered (blocks in
  * device memory); compiled with BENCH_FFTW also fftw-estimate and fftw-measure, and both with -out for out of place.
  * Prints a line: seconds of the slowest rank (median and least of the rounds), mean processor time of all ranks, which
@@ -22,7 +23,7 @@ enum { MOST_ROUNDS = 100, MOST_DEVICES = 64 };
 
 typedef struct bench {
     const char *method;
-    size_t rows, cols, size;
+    size_t rows, cols, depth, size; /* depth: 1 for a matrix */
     int ranks, rank, device, rounds;
     ipt_context *context;
     ipt_mpi_desc desc;
@@ -61,27 +62,31 @@ static void forget_peak(void)
 
 static unsigned value_of(const bench *its, size_t row, size_t col)
 {
-    return (unsigned)((row * its->cols + col) * 2654435761u);
+    return (unsigned)((row * its->cols * its->depth + col) * 2654435761u);
 }
 
 static void fill(const bench *its, char *data)
 {
+    const size_t cols = its->cols * its->depth;
     size_t i, j;
     for (i = 0; i < its->share.rows; ++i)
-        for (j = 0; j < its->cols; ++j) {
+        for (j = 0; j < cols; ++j) {
             const unsigned value = value_of(its, its->share.first_row + i, j);
-            memcpy(data + (i * its->cols + j) * its->size, &value, its->size < 4 ? its->size : 4);
+            memcpy(data + (i * cols + j) * its->size, &value, its->size < 4 ? its->size : 4);
         }
 }
 
 static void verify(const bench *its, const char *data)
 {
-    size_t i, j, wrong = 0;
+    const size_t lines = its->depth > 1 ? its->cols : 1; /* of a row of the result */
+    size_t i, k, j, wrong = 0;
     for (i = 0; i < its->share.rows_out; ++i)
-        for (j = 0; j < its->rows; ++j) {
-            const unsigned value = value_of(its, j, its->share.first_row_out + i);
-            wrong += memcmp(data + (i * its->rows + j) * its->size, &value, its->size < 4 ? its->size : 4) != 0;
-        }
+        for (k = 0; k < lines; ++k)
+            for (j = 0; j < its->rows; ++j) {
+                const unsigned value = value_of(its, j, k * its->depth + its->share.first_row_out + i);
+                const char *const at = data + ((i * lines + k) * its->rows + j) * its->size;
+                wrong += memcmp(at, &value, its->size < 4 ? its->size : 4) != 0;
+            }
     if (wrong) {
         fprintf(stderr, "rank %d: %zu wrong elements\n", its->rank, wrong);
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -257,10 +262,19 @@ static int compare(const void *a, const void *b)
 }
 
 /* Sets a shape, and this rank's share of it. */
-static void set_shape(bench *its, size_t rows, size_t cols)
+static void set_shape(bench *its, size_t rows, size_t cols, size_t depth)
 {
     its->rows = its->desc.rows = rows;
     its->cols = its->desc.cols = cols;
+    its->depth = depth;
+    if (depth > 1) {
+        const size_t lengths[] = {rows, cols, depth};
+        const unsigned axes[] = {2, 1, 0};
+        its->desc.rows = its->desc.cols = 0;
+        its->desc.rank = 3;
+        memcpy(its->desc.shape, lengths, sizeof lengths);
+        memcpy(its->desc.axes, axes, sizeof axes);
+    }
     its->desc.elem_size = its->size;
     its->desc.flags = strstr(its->method, "buffered") ? IPT_MPI_BUFFERED : 0;
     if (ipt_mpi_share_of(&its->desc, its->ranks, its->rank, &its->share))
@@ -271,7 +285,7 @@ int main(int argc, char **argv)
 {
     bench its;
     way made;
-    size_t rows, cols;
+    size_t rows, cols, depth = 1;
     double seconds[MOST_ROUNDS], before, beside, plan_seconds, busy = 0, bus, buses = 0;
     int i;
     memset(&its, 0, sizeof its);
@@ -279,11 +293,14 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &its.ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &its.rank);
     its.size = 4;
-    if (argc < 3 || sscanf(argv[2], "%zux%zu:%zu", &rows, &cols, &its.size) < 2) {
-        fprintf(stderr, "usage: mpi METHOD ROWSxCOLS[:BYTES] [ROUNDS [WORKSPACE]]\n");
+    if (argc < 3 || (sscanf(argv[2], "%zux%zux%zu:%zu", &rows, &cols, &depth, &its.size) < 3 &&
+                     sscanf(argv[2], "%zux%zu:%zu", &rows, &cols, &its.size) < 2)) {
+        fprintf(stderr, "usage: mpi METHOD ROWSxCOLS[xDEPTH][:BYTES] [ROUNDS [WORKSPACE]]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     its.method = argv[1];
+    if (depth > 1 && is_fftw(&its))
+        stop("FFTW does not reverse three axes");
     its.rounds = argc > 3 ? atoi(argv[3]) : 5;
     its.desc.max_workspace = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
     its.device = strstr(its.method, "device") != NULL;
@@ -292,7 +309,7 @@ int main(int argc, char **argv)
 #endif
     if (!is_fftw(&its))
         its.context = take_context(its.rank);
-    set_shape(&its, 300, 200); /* warms up: loads libraries */
+    set_shape(&its, 300, 200, 1); /* warms up: loads libraries */
     begin(&its, &made);
     fill(&its, made.data);
     copy(&its, &made, 0);
@@ -300,7 +317,7 @@ int main(int argc, char **argv)
     busy = 0;
     end(&its, &made);
 
-    set_shape(&its, rows, cols);
+    set_shape(&its, rows, cols, depth);
     before = status_bytes("VmRSS:");
     forget_peak();
     plan_seconds = MPI_Wtime();
@@ -318,11 +335,11 @@ int main(int argc, char **argv)
     MPI_Allreduce(MPI_IN_PLACE, &beside, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     qsort(seconds, (size_t)i, sizeof *seconds, compare);
     if (!its.rank && i)
-        printf("%-22s %zux%zu:%zu, %d ranks: %.3f s (least %.3f, processors %.3f), %.2f GB/s, %.2f MB beside (%.2f %% "
+        printf("%-22s %s, %d ranks: %.3f s (least %.3f, processors %.3f), %.2f GB/s, %.2f MB beside (%.2f %% "
                "of a block), plan "
                "%.2f s\n",
-               its.method, rows, cols, its.size, its.ranks, seconds[i / 2], seconds[0], busy / i,
-               2e-9 * (double)(rows * cols * its.size) / seconds[i / 2], beside * 1e-6,
+               its.method, argv[2], its.ranks, seconds[i / 2], seconds[0], busy / i,
+               2e-9 * (double)(rows * cols * depth * its.size) / seconds[i / 2], beside * 1e-6,
                100 * beside / (double)its.share.bytes, plan_seconds);
     if (!its.rank && its.device)
         printf("upload and download of all blocks, one after the other: %.3f s\n", buses);

@@ -324,6 +324,26 @@ static void fail_descs(world *its, int victim)
     desc = its->desc;
     desc.cols = ~(size_t)0;
     refuse(its, "the product overflows", &desc, its->context, IPT_ERROR_INVALID_ARGUMENT);
+    desc.cols = its->desc.cols;
+    desc.rank = 2;
+    refuse(its, "rank beside rows", &desc, its->context, IPT_ERROR_INVALID_ARGUMENT);
+    desc.rows = desc.cols = 0;
+    refuse(its, "shape is 0", &desc, its->context, IPT_ERROR_INVALID_ARGUMENT);
+    desc.shape[0] = its->desc.rows;
+    desc.shape[1] = its->desc.cols;
+    refuse(its, "an axis named twice", &desc, its->context, IPT_ERROR_INVALID_ARGUMENT);
+    desc.axes[1] = 1;
+    desc.block_out = desc.shape[0];
+    refuse(its, "the first axis stays, and its distribution does not", &desc, its->context, IPT_ERROR_INVALID_ARGUMENT);
+    desc.rank = IPT_MAX_RANK + 1;
+    refuse(its, "rank is too large", &desc, its->context, IPT_ERROR_INVALID_ARGUMENT);
+    desc = its->desc;
+    desc.rows = desc.cols = 0;
+    desc.rank = 2;
+    desc.shape[0] = its->desc.rows;
+    desc.shape[1] = its->desc.cols;
+    desc.axes[is_victim] = 1; /* block_out is 0: the same distribution */
+    refuse(its, "axes differ", &desc, its->context, IPT_ERROR_INVALID_ARGUMENT);
     desc = its->desc;
     desc.block = 1;
     refuse(its, "block is too small", &desc, its->context, IPT_ERROR_INVALID_ARGUMENT);

@@ -1,6 +1,7 @@
-/* Random matrices over ranks against an index formula, byte by byte: any shape, element size, distribution and way of
- * the exchange. Run it with mpirun. Usage: ranks CASES [SEED [FIRST]]. The cases 0 to CASES - 1 of a seed are the same
- * on every machine; FIRST begins with case FIRST, to repeat a failure. A case may use only the first ranks. */
+/* Random matrices and arrays over ranks against an index formula, byte by byte: any shape, sequence of axes, element
+ * size, distribution and way of the exchange. Run it with mpirun. Usage: ranks CASES [SEED [FIRST]]. The cases 0 to
+ * CASES - 1 of a seed are the same on every machine; FIRST begins with case FIRST, to repeat a failure. A case may use
+ * only the first ranks. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_MPI
 #define IPT_IMPLEMENTATION
@@ -23,8 +24,11 @@ typedef struct ranks_case {
     int ranks;
     mode way;
     ipt_mpi_desc desc;
+    unsigned rank, axes[IPT_MAX_RANK]; /* a matrix has two axes */
+    size_t shape[IPT_MAX_RANK];
     size_t row_counts[MOST_RANKS], col_counts[MOST_RANKS];
     unsigned salt;
+    int cancels; /* an execution is cancelled first, and undoes what it has done */
 } ranks_case;
 
 static unsigned long long state;
@@ -65,6 +69,35 @@ static void distribute(size_t total, int ranks, size_t *block, const size_t **gi
     }
 }
 
+/* Draws a matrix. */
+static void make_matrix(ranks_case *made)
+{
+    made->desc.rows = random_side(random_below(20) ? 60 : 900);
+    made->desc.cols = random_below(4) ? random_side(random_below(20) ? 60 : 900) : made->desc.rows;
+    made->rank = 2;
+    made->shape[0] = made->desc.rows;
+    made->shape[1] = made->desc.cols;
+    made->axes[0] = 1;
+}
+
+/* Draws an array of up to 20,000 elements. */
+static void make_array(ranks_case *made)
+{
+    size_t left = 20000;
+    unsigned i, j;
+    made->rank = 1 + (unsigned)random_below(6);
+    for (i = 0; i < made->rank; ++i) {
+        made->shape[i] = random_side(left < 60 ? left : 60);
+        left /= made->shape[i];
+        j = (unsigned)random_below(i + 1);
+        made->axes[i] = made->axes[j];
+        made->axes[j] = i;
+    }
+    made->desc.rank = made->rank;
+    memcpy(made->desc.shape, made->shape, sizeof made->shape);
+    memcpy(made->desc.axes, made->axes, sizeof made->axes);
+}
+
 static void make_case(ranks_case *made, unsigned long long seed, unsigned long long number, int most_ranks)
 {
     int i;
@@ -74,16 +107,19 @@ static void make_case(ranks_case *made, unsigned long long seed, unsigned long l
         random_below(2);
     made->ranks = 1 + (int)random_below((unsigned long long)most_ranks);
     made->way = (mode)random_below(MODES);
-    made->desc.rows = random_side(random_below(20) ? 60 : 900);
-    made->desc.cols = random_side(random_below(20) ? 60 : 900);
+    if (random_below(2))
+        make_matrix(made);
+    else
+        make_array(made);
     made->desc.elem_size = 1 + (size_t)random_below(24);
     made->desc.max_workspace = (size_t)random_below(2);
     if (!random_below(3))
         made->desc.max_workspace = 70000 + (size_t)random_below(random_below(2) ? 3000 : 1000000);
-    distribute(made->desc.rows, made->ranks, &made->desc.block, &made->desc.row_counts, made->row_counts);
-    distribute(made->desc.cols, made->ranks, &made->desc.block_out, &made->desc.col_counts, made->col_counts);
-    if (!random_below(4)) { /* a square whose source and result have the same distribution: see mpi/square.h */
-        made->desc.cols = made->desc.rows;
+    distribute(made->shape[0], made->ranks, &made->desc.block, &made->desc.row_counts, made->row_counts);
+    distribute(made->shape[made->axes[0]], made->ranks, &made->desc.block_out, &made->desc.col_counts,
+               made->col_counts);
+    /* The same distribution before and after: of squares, see mpi/square.h, and of arrays whose first axis stays. */
+    if (made->shape[0] == made->shape[made->axes[0]] && (!made->axes[0] || random_below(2))) {
         made->desc.block_out = made->desc.block;
         memcpy(made->col_counts, made->row_counts, sizeof made->row_counts);
         made->desc.col_counts = made->desc.row_counts ? made->col_counts : NULL;
@@ -91,29 +127,53 @@ static void make_case(ranks_case *made, unsigned long long seed, unsigned long l
     if (made->way == HOST_BUFFERED || made->way == DEVICE_BUFFERED)
         made->desc.flags = IPT_MPI_BUFFERED;
     made->salt = (unsigned)random_below(1u << 30);
+    made->cancels = !random_below(4);
 }
 
-static unsigned char byte_of(const ranks_case *its, size_t row, size_t col, size_t byte)
+/* Bytes of a row of the source. */
+static size_t row_bytes(const ranks_case *its)
 {
-    const size_t at = (row * its->desc.cols + col) * its->desc.elem_size + byte;
-    return (unsigned char)((at * 2654435761u + its->salt) >> 11);
+    size_t bytes = its->desc.elem_size;
+    unsigned i;
+    for (i = 1; i < its->rank; ++i)
+        bytes *= its->shape[i];
+    return bytes;
+}
+
+/* The number in the source of an element of the result. */
+static size_t source_of(const ranks_case *its, size_t number)
+{
+    size_t index[IPT_MAX_RANK], at = 0;
+    unsigned i;
+    for (i = its->rank; i-- > 0;) {
+        index[its->axes[i]] = number % its->shape[its->axes[i]];
+        number /= its->shape[its->axes[i]];
+    }
+    for (i = 0; i < its->rank; ++i)
+        at = at * its->shape[i] + index[i];
+    return at;
 }
 
 /* Writes a rank's rows of the source, or (after) compares its rows of the result. Returns the number of wrong bytes. */
 static size_t visit(const ranks_case *its, const ipt_mpi_share *share, unsigned char *data, int after)
 {
     const size_t size = its->desc.elem_size, rows = after ? share->rows_out : share->rows,
-                 cols = after ? its->desc.rows : its->desc.cols;
-    size_t i, j, b, wrong = 0;
-    for (i = 0; i < rows; ++i)
-        for (j = 0; j < cols; ++j)
-            for (b = 0; b < size; ++b) {
-                unsigned char *const at = data + (i * cols + j) * size + b;
-                if (after)
-                    wrong += *at != byte_of(its, j, share->first_row_out + i, b);
-                else
-                    *at = byte_of(its, share->first_row + i, j, b);
-            }
+                 first = after ? share->first_row_out : share->first_row;
+    size_t cols = 1, i, b, wrong = 0;
+    for (i = 0; i < its->rank; ++i)
+        cols *= its->shape[i];
+    cols /= its->shape[after ? its->axes[0] : 0];
+    for (i = 0; i < rows * cols; ++i) {
+        const size_t element = after ? source_of(its, first * cols + i) : first * cols + i;
+        for (b = 0; b < size; ++b) {
+            unsigned char *const at = data + i * size + b,
+                                 byte = (unsigned char)(((element * size + b) * 2654435761u + its->salt) >> 11);
+            if (after)
+                wrong += *at != byte;
+            else
+                *at = byte;
+        }
+    }
     return wrong;
 }
 
@@ -139,6 +199,12 @@ static int count_progress(size_t done, size_t total, void *user)
         ++calls; /* counts violations: progress never decreases, and ends at the total */
     *last = done;
     return 0;
+}
+
+static int cancel(size_t done, size_t total, void *user)
+{
+    (void)done, (void)total, (void)user;
+    return 1;
 }
 
 static ipt_result execute_async(ipt_mpi_plan *plan, unsigned char *data, const ipt_host_options *options)
@@ -176,6 +242,32 @@ static ipt_result execute_device(ipt_context *context, cl_command_queue queue, i
     return result;
 }
 
+static ipt_result execute(const ranks_case *its, ipt_context *context, cl_command_queue queue, ipt_mpi_plan *plan,
+                          unsigned char *data, size_t bytes, const ipt_host_options *options)
+{
+    return its->way >= DEVICE       ? execute_device(context, queue, plan, data, bytes, options)
+           : its->way == HOST_ASYNC ? execute_async(plan, data, options)
+                                    : ipt_mpi_plan_execute_host(plan, data, options);
+}
+
+/* Cancels an execution before the exchange. Returns the number of changed bytes, or 1 if it was not cancelled. */
+static size_t run_cancelled(const ranks_case *its, ipt_context *context, cl_command_queue queue, ipt_mpi_plan *plan,
+                            unsigned char *data, size_t bytes)
+{
+    const ipt_host_options options = {cancel, NULL, NULL};
+    unsigned char *const before = (unsigned char *)malloc(bytes + 1);
+    size_t i, changed = 0;
+    if (!before)
+        return 1;
+    memcpy(before, data, bytes);
+    if (execute(its, context, queue, plan, data, bytes, &options) != IPT_ERROR_CANCELLED)
+        changed = 1;
+    for (i = 0; i < bytes; ++i)
+        changed += before[i] != data[i];
+    free(before);
+    return changed;
+}
+
 /* The largest workspace of a plan of this case on each rank. */
 static size_t allowed(const ranks_case *its)
 {
@@ -200,7 +292,7 @@ static const char *run_case(ranks_case *its, MPI_Comm communicator, ipt_context 
     ipt_mpi_plan *plan = NULL;
     ipt_mpi_share share;
     unsigned char *memory, *data;
-    size_t last = 0, wrong = 0, over = 0, i, guards = 0;
+    size_t last = 0, wrong = 0, over = 0, i, guards = 0, undone = 0;
     ipt_result result = ipt_mpi_share_of(&its->desc, its->ranks, rank, &share);
     options.user = &last;
     split[0] = split[1] = context;
@@ -229,10 +321,10 @@ static const char *run_case(ranks_case *its, MPI_Comm communicator, ipt_context 
         ++refusals;
         result = ipt_mpi_plan_create(context, communicator, &its->desc, &plan);
     }
+    if (!result && its->cancels)
+        undone = run_cancelled(its, context, queue, plan, data, share.rows * row_bytes(its));
     if (!result)
-        result = its->way >= DEVICE       ? execute_device(context, queue, plan, data, share.bytes, &options)
-                 : its->way == HOST_ASYNC ? execute_async(plan, data, &options)
-                                          : ipt_mpi_plan_execute_host(plan, data, &options);
+        result = execute(its, context, queue, plan, data, share.bytes, &options);
     if (!result)
         wrong = visit(its, &share, data, 1);
     if (!result && its->desc.max_workspace != 1 && ipt_mpi_plan_workspace(plan) > allowed(its))
@@ -241,11 +333,12 @@ static const char *run_case(ranks_case *its, MPI_Comm communicator, ipt_context 
         guards += (memory[i] != 0xA5) + (memory[GUARD + share.bytes + i] != 0xA5);
     ipt_mpi_plan_destroy(plan);
     free(memory);
-    if (!result && !wrong && !guards && !calls && !over)
+    if (!result && !wrong && !guards && !calls && !over && !undone)
         return NULL;
     snprintf(text, sizeof text,
-             "%s: %s; %zu wrong bytes, %zu guards, %d wrong calls of progress, %zu bytes of workspace of %zu",
-             ipt_result_string(result), result ? ipt_context_error(NULL) : "", wrong, guards, calls, over,
+             "%s: %s; %zu wrong bytes, %zu not undone, %zu guards, %d wrong calls of progress, %zu bytes of workspace "
+             "of %zu",
+             ipt_result_string(result), result ? ipt_context_error(NULL) : "", wrong, undone, guards, calls, over,
              allowed(its));
     return text;
 }
@@ -281,11 +374,12 @@ int main(int argc, char **argv)
         if (!why)
             continue;
         ++failed;
-        fprintf(stderr,
-                "seed %llu, case %llu, rank %d of %d, %s: %zu x %zu of %zu bytes, block %zu%s, block_out %zu%s: %s\n",
-                seed, number, rank, its.ranks, mode_names[its.way], its.desc.rows, its.desc.cols, its.desc.elem_size,
-                its.desc.block, its.desc.row_counts ? " (uneven)" : "", its.desc.block_out,
-                its.desc.col_counts ? " (uneven)" : "", why);
+        fprintf(stderr, "seed %llu, case %llu, rank %d of %d, %s:", seed, number, rank, its.ranks, mode_names[its.way]);
+        for (i = 0; i < (int)its.rank; ++i)
+            fprintf(stderr, " %zu (%u)", its.shape[i], its.axes[i]);
+        fprintf(stderr, " of %zu bytes, block %zu%s, block_out %zu%s: %s\n", its.desc.elem_size, its.desc.block,
+                its.desc.row_counts ? " (uneven)" : "", its.desc.block_out, its.desc.col_counts ? " (uneven)" : "",
+                why);
     }
     MPI_Allreduce(&failed, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (!rank && !sum)

@@ -407,7 +407,7 @@ static void run_case(void)
     int rank, moved = 1, left;
     memset(&common, 0, sizeof common);
     common.ranks = 1 + (int)random_below(random_below(8) ? 12 : MOST_RANKS);
-    common.size = sizeof(unsigned);
+    common.size = common.row_run = common.col_run = sizeof(unsigned);
     common.chunk = common.size * (1 + random_below(random_below(2) ? 4 : 100));
     distribute(&common.rows, 1 + random_below(80), common.ranks);
     distribute(&common.cols, 1 + random_below(80), common.ranks);

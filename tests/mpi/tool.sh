@@ -54,11 +54,27 @@ for number in 1 2 3 5; do
     cmp -s after.npy file.npy || fail "$number ranks, .npy: wrong"
     [ ! -e file.raw.ipt-journal ] && [ ! -e file.npy.ipt-journal ] || fail "$number ranks: a journal remains"
 done
+# Arrays: axes by name, the first one stays, and the other order of a NumPy file of three axes.
+for axes in 2,0,1 1,2,0 0,2,1 2,1,0; do
+    cp before.raw file.raw
+    cp before.raw expected.raw
+    "$plain" transpose expected.raw --raw ${rows}x20x75:4 --axes $axes || fail "the tool itself, --axes $axes"
+    ranks 3 transpose --mpi file.raw --raw ${rows}x20x75:4 --axes $axes || fail "--axes $axes"
+    cmp -s expected.raw file.raw || fail "--axes $axes: wrong"
+done
+header="{'descr': '<u4', 'fortran_order': False, 'shape': ($rows, 20, 75), }  "
+{ printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "$header"; cat before.raw; } > file.npy
+cp file.npy expected.npy
+"$plain" transpose expected.npy --order F || fail "the tool itself, --order F"
+ranks 4 transpose --mpi file.npy --order F || fail "--order F"
+cmp -s expected.npy file.npy || fail "--order F: wrong"
+
 cp before.raw file.raw
 ranks 3 transpose --mpi file.raw --raw ${rows}x${cols}:4 --no-journal || fail "without a journal"
 cmp -s after.raw file.raw || fail "without a journal: wrong"
 refused "use more ranks or more memory" 2 transpose --mpi file.raw --raw ${rows}x${cols}:4 --memory 1M
-refused "one matrix" 2 transpose --mpi file.raw --raw 1201x15:4
+refused "the file has 100" 2 transpose --mpi file.raw --raw 1201x15:4
+refused "needs --axes" 2 transpose --mpi file.raw --raw 1201x15x100:4
 refused "does not go with --move" 2 transpose --mpi file.raw --raw ${rows}x${cols}:4 --move rotate-90
 refused "one process finishes" 2 transpose --mpi --resume file.raw
 if "$plain" transpose --mpi file.raw --raw ${rows}x${cols}:4 > log 2>&1; then fail "a build without MPI succeeded"; fi

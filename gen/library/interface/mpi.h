@@ -1,4 +1,4 @@
-/* Matrices in block rows over the ranks of an MPI communicator. Needs mpi.h, with IPT_MPI defined only. */
+/* Matrices and arrays in block rows over the ranks of an MPI communicator. Needs mpi.h, with IPT_MPI defined only. */
 
 #ifdef IPT_MPI
 #include <mpi.h>
@@ -8,16 +8,21 @@
 #define IPT_MPI_DEVICE_AWARE 2u /* MPI reads and writes device memory: desc.address is set */
 
 /* A matrix of rows x cols elements. Rank p of P ranks holds some of its rows before, and some rows of the cols x rows
- * result after. All ranks pass equal numbers. */
+ * result after. All ranks pass equal numbers.
+ *   Arrays have rank, shape and axes, as in ipt_plan_desc; rows and cols are 0 then. A row is an index of the first
+ * axis, with all its elements: rank p holds some of the shape[0] rows before, and some of the shape[axes[0]] rows
+ * of the result after. If the first axis stays (axes[0] is 0), the ranks permute their own rows: both distributions are
+ * the same. */
 typedef struct ipt_mpi_desc {
     size_t rows, cols; /* elements, of the whole matrix */
     size_t elem_size;  /* bytes */
     size_t block;      /* rows of each rank: rank p holds rows p * block up to (p + 1) * block or the end. The last rank
                           with rows may hold fewer, later ranks hold none. 0: rows / P, rounded up. FFTW's distribution */
     size_t block_out;  /* rows of the result of each rank, as block. 0: cols / P, rounded up */
-    const size_t *row_counts; /* rows of each rank, P numbers of sum rows, instead of block. NULL: by block. Copied */
-    const size_t *col_counts; /* rows of the result of each rank, P numbers of sum cols, instead of block_out. NULL: by
-                                 block_out. Copied */
+    const size_t *row_counts; /* rows of each rank, P numbers of sum rows (arrays: shape[0]), instead of block. NULL: by
+                                 block. Copied */
+    const size_t *col_counts; /* rows of the result of each rank, P numbers of sum cols (arrays: shape[axes[0]]),
+                                 instead of block_out. NULL: by block_out. Copied */
     unsigned flags;           /* IPT_MPI_BUFFERED ... */
     size_t max_workspace;     /* bytes beside the block for a rank's plans and messages. 0: 1 % of the largest block, at
                                  least 1 MiB. 1: as little as possible. IPT_MPI_BUFFERED adds a block */
@@ -27,11 +32,15 @@ typedef struct ipt_mpi_desc {
     void *(*address)(cl_mem buffer, void *user); /* IPT_MPI_DEVICE_AWARE: returns the address of a buffer that MPI
                                                     takes, or NULL. OpenCL itself has none: CUDA, HIP or SVM know it */
     void *user;                                  /* passed to address */
-} ipt_mpi_desc; /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
+    unsigned rank;                               /* axes of the array; 0: a matrix */
+    size_t shape[IPT_MAX_RANK];                  /* elements along each axis of the whole array, before */
+    unsigned axes[IPT_MAX_RANK];                 /* axis i of the result is axis axes[i] of the source */
+} ipt_mpi_desc; /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere mean
+                   defaults */
 
-/* The share of a rank, as the desc distributes the matrix. */
+/* The share of a rank, as the desc distributes the matrix or array. */
 typedef struct ipt_mpi_share {
-    size_t first_row, rows;         /* of the matrix, before */
+    size_t first_row, rows;         /* of the matrix or array, before */
     size_t first_row_out, rows_out; /* of the result */
     size_t bytes;                   /* of the rank's memory: for the larger of its rows before and after */
 } ipt_mpi_share;
@@ -68,15 +77,15 @@ IPT_API_INLINE ipt_result ipt_mpi_plan_create(ipt_context *context, MPI_Comm com
 IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                    const ipt_host_options *options);
 
-/* Transposes the matrix in place. All ranks call it, and it returns when this rank's block holds its rows of the
- * result. data: ipt_mpi_share.bytes bytes of host memory, aligned to 16 bytes; a rank that holds nothing may pass NULL.
- * options (may be NULL): progress counts the bytes of local steps and messages of this rank.
- *   All ranks return the same result. A failure or cancellation on any rank before the exchange leaves the data of all
- * ranks unchanged: each undoes its first local step. A later one returns INCOMPLETE: the content of all blocks is
- * undefined. A failed rank still takes part in the exchange, so that no rank waits for it. A cancellation during the
- * exchange takes effect at its end. A rank whose process ends takes all others with it, unless the MPI returns errors
- * for it: then INCOMPLETE or MPI. One execution of a plan at a time, in the same sequence on all ranks. Errors:
- * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, CANCELLED, UNSUPPORTED, MPI (unchanged); INCOMPLETE. */
+/* Transposes the matrix or array in place. All ranks call it, and it returns when this rank's block holds its rows of
+ * the result. data: ipt_mpi_share.bytes bytes of host memory, aligned to 16 bytes; a rank that holds nothing may pass
+ * NULL. options (may be NULL): progress counts the bytes of local steps and messages of this rank. All ranks return the
+ * same result. A failure or cancellation on any rank before the exchange leaves the data of all ranks unchanged: each
+ * undoes its first local step. A later one returns INCOMPLETE: the content of all blocks is undefined. A failed rank
+ * still takes part in the exchange, so that no rank waits for it. A cancellation during the exchange takes effect at
+ * its end. A rank whose process ends takes all others with it, unless the MPI returns errors for it: then INCOMPLETE or
+ * MPI. One execution of a plan at a time, in the same sequence on all ranks. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY,
+ * OPENCL, CANCELLED, UNSUPPORTED, MPI (unchanged); INCOMPLETE. */
 IPT_API_INLINE ipt_result ipt_mpi_plan_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options)
 {
     return ipt_mpi_plan_execute_host_sized(sizeof *options, plan, data, options);

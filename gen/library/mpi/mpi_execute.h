@@ -100,29 +100,35 @@ static ipt_result ipt__mpi_new(size_t desc_bytes, ipt_context *context, MPI_Comm
     return result;
 }
 
-/* A number that differs between most distributions. */
-static cl_ulong ipt__mpi_hash(const ipt__mpi_side *side, int ranks)
+/* Adds a number to a hash, which differs between most lists of numbers. */
+static void ipt__mpi_hash(cl_ulong *hash, cl_ulong number)
 {
-    cl_ulong hash = 1469598103934665603u;
-    int i;
-    for (i = 0; i < ranks; ++i)
-        hash = (hash ^ ipt__mpi_start(side, i)) * 1099511628211u;
-    return hash;
+    *hash = (*hash ^ number) * 1099511628211u;
 }
 
 static ipt_result ipt__mpi_agree_on_desc(const ipt_mpi_plan *plan)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
-    const cl_ulong numbers[] = {shape->rows.total,
-                                shape->cols.total,
-                                shape->size,
-                                ipt__mpi_hash(&shape->rows, shape->ranks),
-                                ipt__mpi_hash(&shape->cols, shape->ranks),
-                                plan->desc.flags & IPT_MPI_BUFFERED,
-                                plan->desc.max_workspace};
+    const ipt_plan_desc array = ipt__mpi_array(&plan->desc);
+    const cl_ulong none = 1469598103934665603u;
+    cl_ulong numbers[] = {array.rank,
+                          array.elem_size,
+                          none, /* the axes */
+                          none, /* the distributions */
+                          plan->desc.flags & IPT_MPI_BUFFERED,
+                          plan->desc.max_workspace};
+    int i;
+    for (i = 0; i < (int)array.rank; ++i) {
+        ipt__mpi_hash(&numbers[2], array.shape[i]);
+        ipt__mpi_hash(&numbers[2], array.axes[i]);
+    }
+    for (i = 0; i < shape->ranks; ++i) {
+        ipt__mpi_hash(&numbers[3], ipt__mpi_start(&shape->rows, i));
+        ipt__mpi_hash(&numbers[3], ipt__mpi_start(&shape->cols, i));
+    }
     return ipt__mpi_agree_on(plan->communicator, numbers, (int)(sizeof numbers / sizeof *numbers),
-                             "the ranks' descs differ: rows, cols, elem_size, block, block_out, row_counts, "
-                             "col_counts, flags and max_workspace have to be the same on all");
+                             "the ranks' descs differ: rows, cols, rank, shape, axes, elem_size, block, block_out, "
+                             "row_counts, col_counts, flags and max_workspace have to be the same on all");
 }
 
 /* Makes the datatype and counts of IPT_MPI_BUFFERED. */
@@ -154,7 +160,6 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
     if (result)
         return result;
     ipt__mpi_list_rests(shape);
-    shape->way = ipt__mpi_choose_way(shape);
     result = ipt__mpi_make_locals(plan);
     if (!result && ipt__mpi_is_square(shape))
         result = ipt__mpi_make_diagonal(plan);

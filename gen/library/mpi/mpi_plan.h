@@ -45,12 +45,34 @@ static ipt_result ipt__mpi_take_side(const char *name, const size_t *counts, int
     return IPT_SUCCESS;
 }
 
-/* Checks the numbers of a desc, and copies them. */
-static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int rank, const ipt_allocator *allocator,
-                                      ipt__mpi_shape *shape)
+/* The array of a desc, as one context would permute it. A matrix has two axes. */
+static ipt_plan_desc ipt__mpi_array(const ipt_mpi_desc *desc)
 {
+    ipt_plan_desc array;
+    memset(&array, 0, sizeof array);
+    array.elem_size = desc->elem_size;
+    array.rank = 2;
+    array.shape[0] = desc->rows;
+    array.shape[1] = desc->cols;
+    array.axes[0] = 1;
+    if (!desc->rank)
+        return array;
+    array.rank = desc->rank;
+    array.rows = desc->rows; /* to be refused */
+    array.cols = desc->cols;
+    memcpy(array.shape, desc->shape, sizeof array.shape);
+    memcpy(array.axes, desc->axes, sizeof array.axes);
+    return array;
+}
+
+/* Checks the sizes of a desc. */
+static ipt_result ipt__mpi_check_sizes(const ipt_mpi_desc *desc)
+{
+    const ipt_plan_desc array = ipt__mpi_array(desc);
+    ipt__array unused;
     size_t bytes = desc->elem_size;
-    ipt_result result;
+    if (desc->rank)
+        return ipt__axes_take(&array, &unused);
     if (!desc->rows || !desc->cols || !desc->elem_size)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0: must be at least 1",
                          !desc->rows   ? "rows"
@@ -59,19 +81,59 @@ static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int r
     if (!ipt__multiply(&bytes, desc->rows) || !ipt__multiply(&bytes, desc->cols))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu, cols = %zu, elem_size = %zu: their product overflows",
                          desc->rows, desc->cols, desc->elem_size);
+    return IPT_SUCCESS;
+}
+
+/* Sets the matrix of rows and columns that an array is to the exchange, but not how it is distributed. */
+static void ipt__mpi_take_axes(const ipt_plan_desc *array, ipt__mpi_shape *shape)
+{
+    const unsigned first = array->axes[0]; /* the axis of columns */
+    unsigned i, row = 0;
+    shape->rows.total = array->shape[0];
+    shape->cols.total = array->shape[first];
+    shape->size = shape->row_run = shape->col_run = array->elem_size;
+    shape->is_matrix = first == 1;
+    while (array->axes[row])
+        ++row;
+    for (i = 1; i < array->rank; ++i) {
+        if (i != first)
+            shape->size *= array->shape[i];
+        if (i > first)
+            shape->col_run *= array->shape[i];
+        if (i > row)
+            shape->row_run *= array->shape[array->axes[i]];
+        shape->is_matrix = shape->is_matrix && array->axes[i] == (i == 1 ? 0 : i);
+    }
+}
+
+/* Checks the numbers of a desc, and copies them. */
+static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int rank, const ipt_allocator *allocator,
+                                      ipt__mpi_shape *shape)
+{
+    const ipt_plan_desc array = ipt__mpi_array(desc);
+    ipt_result result = ipt__mpi_check_sizes(desc);
+    int i;
+    if (result)
+        return result;
     if (ranks < 1 || rank < 0 || rank >= ranks)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rank %d of %d ranks: must be 0 to ranks - 1", rank, ranks);
-    shape->size = desc->elem_size;
+    ipt__mpi_take_axes(&array, shape);
     shape->ranks = ranks;
     shape->rank = rank;
-    shape->rows.total = desc->rows;
     shape->rows.block = desc->block;
-    shape->cols.total = desc->cols;
     shape->cols.block = desc->block_out;
     result = ipt__mpi_take_side("block", desc->row_counts, ranks, allocator, &shape->rows);
     if (!result)
         result = ipt__mpi_take_side("block_out", desc->col_counts, ranks, allocator, &shape->cols);
-    return result;
+    if (result)
+        return result;
+    shape->way = array.axes[0] ? ipt__mpi_choose_way(shape) : IPT__MPI_STAYS;
+    for (i = 0; i < ranks && shape->way == IPT__MPI_STAYS; ++i)
+        if (ipt__mpi_start(&shape->rows, i) != ipt__mpi_start(&shape->cols, i))
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "axes[0] is 0, so each rank keeps its rows: make block_out and col_counts the same as "
+                             "block and row_counts");
+    return IPT_SUCCESS;
 }
 
 static void ipt__mpi_free_shape(const ipt_allocator *allocator, ipt__mpi_shape *shape)
@@ -122,27 +184,72 @@ static ipt_result ipt__mpi_make_workspaces(ipt_mpi_plan *plan, size_t budget)
     return IPT_SUCCESS;
 }
 
-/* Makes the plan of a local step: `batch` matrices, one after the other. */
-static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t cols, size_t elem_size, size_t batch,
-                                      ipt__mpi_local *local)
+/* The desc of a local step: `batch` matrices, one after the other. */
+static ipt_plan_desc ipt__mpi_grid(size_t rows, size_t cols, size_t elem_size, size_t batch)
 {
     ipt_plan_desc desc;
-    ipt_result result;
-    if (rows <= 1 || cols <= 1)
-        return IPT_SUCCESS;
     memset(&desc, 0, sizeof desc);
     desc.rows = rows;
     desc.cols = cols;
     desc.elem_size = elem_size;
     desc.batch = batch;
+    return desc;
+}
+
+/* The desc of a local step: the whole array, with `length` of the indices of one axis. */
+static ipt_plan_desc ipt__mpi_part(const ipt_mpi_plan *plan, unsigned axis, size_t length)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    ipt_plan_desc desc = ipt__mpi_array(&plan->desc);
+    desc.shape[axis] = length;
+    return shape->is_matrix ? ipt__mpi_grid(desc.shape[0], desc.shape[1], shape->size, 1) : desc;
+}
+
+/* The desc of the inverse step. */
+static ipt_plan_desc ipt__mpi_inverse(const ipt_plan_desc *desc)
+{
+    ipt_plan_desc inverse = *desc;
+    unsigned i;
+    inverse.rows = desc->cols;
+    inverse.cols = desc->rows;
+    for (i = 0; i < desc->rank; ++i) {
+        inverse.shape[i] = desc->shape[desc->axes[i]];
+        inverse.axes[desc->axes[i]] = i;
+    }
+    return inverse;
+}
+
+/* Whether a local step moves nothing. */
+static int ipt__mpi_rests(const ipt_plan_desc *desc)
+{
+    unsigned i, moved = 0;
+    for (i = 0; i < desc->rank; ++i) {
+        if (!desc->shape[i])
+            return 1;
+        moved += desc->axes[i] != i;
+    }
+    return desc->rank ? !moved : desc->rows <= 1 || desc->cols <= 1;
+}
+
+/* Makes the plan of a local step. */
+static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, const ipt_plan_desc *desc, ipt__mpi_local *local)
+{
+    ipt_context *const *const contexts = plan->desc.split_count ? plan->desc.split : &plan->context;
+    const size_t split = plan->desc.split_count;
+    ipt__workspace *const lent = plan->workspaces + (split ? plan->workspace_count - split : 0);
+    ipt_result result;
+    if (ipt__mpi_rests(desc))
+        return IPT_SUCCESS;
+    if (desc->rank)
+        result = ipt__axes_plan_make(contexts, split, desc, lent, ipt__array_piece_make, &local->plan);
 #ifndef IPT_NO_HOST_STREAMING
-    if (plan->desc.split_count)
-        return ipt__split_plan_make(plan->desc.split, plan->desc.split_count, &desc,
-                                    plan->workspaces + (plan->workspace_count - plan->desc.split_count), &local->plan);
+    else if (split)
+        result = ipt__split_plan_make(contexts, split, desc, lent, &local->plan);
 #endif
-    result = ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
+    else
+        result = ipt__any_plan_make(plan->context, desc, lent, &local->plan);
 #ifndef IPT_NO_HOST_STREAMING
-    if (!result)
+    if (!result && !split)
         result = ipt__plan_keep(&local->plan, ipt__host_prepare(local->plan));
 #endif
     return result;
@@ -165,7 +272,8 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
     return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 }
 
-/* Makes the steps that transpose the received pieces: one step for each run of ranks with equal numbers of rows. */
+/* Makes the steps that transpose the received pieces: one step for each run of ranks with equal numbers of rows. cols:
+ * runs of row_run bytes behind each row of a piece. */
 static ipt_result ipt__mpi_make_pieces(ipt_mpi_plan *plan, size_t cols)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
@@ -174,45 +282,59 @@ static ipt_result ipt__mpi_make_pieces(ipt_mpi_plan *plan, size_t cols)
     for (s = 0; s < shape->ranks && !result; s = end) {
         const size_t rows = ipt__mpi_count(&shape->rows, s);
         ipt__mpi_local *const local = &plan->locals[plan->local_count];
+        ipt_plan_desc desc;
         for (end = s + 1; end < shape->ranks && ipt__mpi_count(&shape->rows, end) == rows; ++end)
             ;
         if (!rows)
             continue;
         local->at = ipt__mpi_piece_out_at(shape, s);
-        result = ipt__mpi_make_local(plan, cols, rows, shape->size, (size_t)(end - s), local);
+        desc = ipt__mpi_grid(cols, rows, shape->row_run, (size_t)(end - s));
+        result = ipt__mpi_make_local(plan, &desc, local);
         ++plan->local_count;
     }
     return result;
+}
+
+/* Makes the steps after the exchange. */
+static ipt_result ipt__mpi_make_after(ipt_mpi_plan *plan)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const size_t cols = ipt__mpi_count(&shape->cols, shape->rank), runs = cols * (shape->size / shape->row_run);
+    size_t ranks;
+    const size_t equal = ipt__mpi_equal(&shape->rows, shape->ranks, &ranks);
+    ipt_plan_desc desc = ipt__mpi_grid(shape->rows.total, runs, shape->row_run, 1);
+    ipt_result result = IPT_SUCCESS;
+    if (shape->way == IPT__MPI_BY_ROWS)
+        desc = ipt__mpi_grid(ranks, runs, equal * shape->row_run, 1);
+    else if (shape->way == IPT__MPI_BY_COLS)
+        desc = ipt__mpi_part(plan, ipt__mpi_array(&plan->desc).axes[0], cols);
+    else
+        result = ipt__mpi_make_pieces(plan, runs);
+    return result ? result : ipt__mpi_make_local(plan, &desc, &plan->locals[plan->local_count++]);
 }
 
 /* Makes all local steps of this rank. */
 static ipt_result ipt__mpi_make_locals(ipt_mpi_plan *plan)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
-    const size_t rows = ipt__mpi_count(&shape->rows, shape->rank), cols = ipt__mpi_count(&shape->cols, shape->rank);
-    size_t row_ranks, col_ranks;
-    const size_t equal_rows = ipt__mpi_equal(&shape->rows, shape->ranks, &row_ranks),
-                 equal_cols = ipt__mpi_equal(&shape->cols, shape->ranks, &col_ranks);
-    const int by_cols = shape->way == IPT__MPI_BY_COLS;
-    const size_t parts = by_cols ? col_ranks : shape->cols.total,
-                 size = by_cols ? equal_cols * shape->size : shape->size;
+    const size_t rows = ipt__mpi_count(&shape->rows, shape->rank),
+                 most = IPT__MPI_AFTER + 1 + (shape->way == IPT__MPI_BY_PIECES ? (size_t)shape->ranks : 0);
+    ipt_plan_desc before = ipt__mpi_part(plan, 0, rows), undo;
     ipt_result result;
-    const size_t most = IPT__MPI_AFTER + 1 + (shape->way == IPT__MPI_BY_PIECES ? (size_t)shape->ranks : 0);
     plan->locals = (ipt__mpi_local *)ipt__allocate(&plan->context->allocator, most * sizeof *plan->locals);
     if (!plan->locals)
         return IPT_ERROR_OUT_OF_MEMORY;
     plan->local_count = IPT__MPI_AFTER;
-    result = ipt__mpi_make_local(plan, rows, parts, size, 1, &plan->locals[IPT__MPI_BEFORE]);
+    if (shape->way == IPT__MPI_BY_COLS) {
+        size_t ranks;
+        const size_t equal = ipt__mpi_equal(&shape->cols, shape->ranks, &ranks);
+        before = ipt__mpi_grid(rows * (shape->size / shape->col_run), ranks, equal * shape->col_run, 1);
+    }
+    undo = ipt__mpi_inverse(&before);
+    result = ipt__mpi_make_local(plan, &before, &plan->locals[IPT__MPI_BEFORE]);
     if (!result)
-        result = ipt__mpi_make_local(plan, parts, rows, size, 1, &plan->locals[IPT__MPI_UNDO]);
-    if (!result && shape->way == IPT__MPI_BY_PIECES)
-        result = ipt__mpi_make_pieces(plan, cols);
-    if (result)
-        return result;
-    if (shape->way == IPT__MPI_BY_ROWS)
-        return ipt__mpi_make_local(plan, row_ranks, cols, equal_rows * shape->size, 1,
-                                   &plan->locals[plan->local_count++]);
-    return ipt__mpi_make_local(plan, shape->rows.total, cols, shape->size, 1, &plan->locals[plan->local_count++]);
+        result = ipt__mpi_make_local(plan, &undo, &plan->locals[IPT__MPI_UNDO]);
+    return result || shape->way == IPT__MPI_STAYS ? result : ipt__mpi_make_after(plan);
 }
 
 /* Bytes of the local plans' workspaces. */
@@ -329,9 +451,11 @@ static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
 
 static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
 {
-    static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
+    static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one",
+                                       "the first axis stays"};
     const ipt__mpi_shape *const shape = &plan->shape;
     const ipt_plan *const diagonal = plan->locals[IPT__MPI_DIAGONAL].plan;
+    const ipt_plan_desc array = ipt__mpi_array(&plan->desc);
     size_t capacity = IPT__DESCRIPTION_BYTES;
     ipt__text out;
     int i;
@@ -341,8 +465,8 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
     if (!plan->description)
         return IPT_ERROR_OUT_OF_MEMORY;
     out = ipt__text_in(plan->description, capacity);
-    ipt__text_add(&out, "%zu x %zu elements of %zu bytes over %d ranks; rank %d: %zu rows, then %zu\n",
-                  shape->rows.total, shape->cols.total, shape->size, shape->ranks, shape->rank,
+    ipt__axes_describe(&out, &array);
+    ipt__text_add(&out, " over %d ranks; rank %d: %zu rows, then %zu\n", shape->ranks, shape->rank,
                   ipt__mpi_count(&shape->rows, shape->rank), ipt__mpi_count(&shape->cols, shape->rank));
     ipt__text_add(&out, "%s; %d rounds, messages of %zu bytes at most, %zu bytes of them, %zu bytes of workspace\n",
                   ways[shape->way], plan->second ? 1 : ipt__mpi_rounds(shape->ranks), shape->chunk,

@@ -1,8 +1,10 @@
-/* Matrices over ranks: shares, rounds and the steps of the exchange. Calls no MPI. */
+/* Matrices and arrays over ranks: shares, rounds and the steps of the exchange. Calls no MPI. */
 
 /* Rank p has r_p rows of the matrix and c_p rows of the result. Its first local step makes the piece for each rank q
  * contiguous: c_q x r_p elements. After the exchange rank p has a piece of c_p x r_s elements from each rank s. The
- * last local steps merge these pieces. The exchange has three phases:
+ * last local steps merge these pieces. Of an array, rows are indices of the first axis, and columns are indices of the
+ * axis that comes first in the result. An element of that matrix has all elements along the other axes, which local
+ * steps permute. The exchange has three phases:
  * - SWAP: equal parts of two ranks' pieces change places, chunk by chunk, in the rounds of a tournament. In a round a
  *   rank has one partner. If r_p c_q exceeds r_q c_p, rank p still has a rest of its piece for q, and q has no room for
  *   the rest yet.
@@ -24,11 +26,18 @@ typedef struct ipt__mpi_rest {
 } ipt__mpi_rest;
 
 /* The local steps that make and merge pieces: see ipt__mpi_choose_way. */
-typedef enum ipt__mpi_way { IPT__MPI_BY_ROWS, IPT__MPI_BY_COLS, IPT__MPI_BY_PIECES } ipt__mpi_way;
+typedef enum ipt__mpi_way {
+    IPT__MPI_BY_ROWS,
+    IPT__MPI_BY_COLS,
+    IPT__MPI_BY_PIECES,
+    IPT__MPI_STAYS /* the first axis is the result's first axis, too: each rank keeps its rows */
+} ipt__mpi_way;
 
 typedef struct ipt__mpi_shape {
     ipt__mpi_side rows, cols;
-    size_t size; /* bytes of an element */
+    size_t size;             /* bytes of an element of the matrix of rows and columns */
+    size_t row_run, col_run; /* bytes behind an index of the row in the result, and of the column in the source */
+    int is_matrix;           /* the other axes come last, and in their sequence */
     int ranks, rank;
     size_t chunk; /* largest message in bytes, equal on all ranks */
     ipt__mpi_way way;
@@ -52,12 +61,16 @@ static size_t ipt__mpi_count(const ipt__mpi_side *side, int rank)
 /* Bytes of the piece that one rank sends to another. */
 static size_t ipt__mpi_piece(const ipt__mpi_shape *shape, int from, int to)
 {
+    if (shape->way == IPT__MPI_STAYS)
+        return from == to ? ipt__mpi_count(&shape->rows, from) * shape->size : 0;
     return ipt__mpi_count(&shape->rows, from) * ipt__mpi_count(&shape->cols, to) * shape->size;
 }
 
 /* Bytes of a rank's block before or after the transposition. */
 static size_t ipt__mpi_block_bytes(const ipt__mpi_shape *shape, int rank, int after)
 {
+    if (shape->way == IPT__MPI_STAYS)
+        return ipt__mpi_piece(shape, rank, rank);
     return after ? ipt__mpi_count(&shape->cols, rank) * shape->rows.total * shape->size
                  : ipt__mpi_count(&shape->rows, rank) * shape->cols.total * shape->size;
 }
@@ -71,12 +84,16 @@ static size_t ipt__mpi_share_bytes(const ipt__mpi_shape *shape)
 /* Bytes before the piece for a rank, before the exchange. */
 static size_t ipt__mpi_piece_at(const ipt__mpi_shape *shape, int to)
 {
+    if (shape->way == IPT__MPI_STAYS)
+        return 0;
     return ipt__mpi_start(&shape->cols, to) * ipt__mpi_count(&shape->rows, shape->rank) * shape->size;
 }
 
 /* Bytes before the piece from a rank, after the exchange. */
 static size_t ipt__mpi_piece_out_at(const ipt__mpi_shape *shape, int from)
 {
+    if (shape->way == IPT__MPI_STAYS)
+        return 0;
     return ipt__mpi_start(&shape->rows, from) * ipt__mpi_count(&shape->cols, shape->rank) * shape->size;
 }
 
@@ -99,14 +116,16 @@ static size_t ipt__mpi_equal(const ipt__mpi_side *side, int all, size_t *ranks)
 }
 
 /* If all ranks have equal numbers of rows, the last step is one transposition of long elements. If they have equal
- * numbers of columns, the first step is. Otherwise one step transposes each received piece, and a last step the whole.
- */
+ * numbers of columns, the first step is. The longer elements are better. Otherwise one step transposes each received
+ * piece, and a last step the whole. */
 static ipt__mpi_way ipt__mpi_choose_way(const ipt__mpi_shape *shape)
 {
     size_t ranks;
     const size_t rows = ipt__mpi_equal(&shape->rows, shape->ranks, &ranks),
                  cols = ipt__mpi_equal(&shape->cols, shape->ranks, &ranks);
-    return rows && rows >= cols ? IPT__MPI_BY_ROWS : cols ? IPT__MPI_BY_COLS : IPT__MPI_BY_PIECES;
+    return rows && rows * shape->row_run >= cols * shape->col_run ? IPT__MPI_BY_ROWS
+           : cols                                                 ? IPT__MPI_BY_COLS
+                                                                  : IPT__MPI_BY_PIECES;
 }
 
 /* Whether a matrix is square, and distributed alike before and after. */
@@ -115,7 +134,7 @@ static int ipt__mpi_is_square(const ipt__mpi_shape *shape)
     int i;
     for (i = 0; i < shape->ranks && ipt__mpi_start(&shape->rows, i) == ipt__mpi_start(&shape->cols, i); ++i)
         ;
-    return shape->rows.total == shape->cols.total && i == shape->ranks;
+    return shape->is_matrix && shape->rows.total == shape->cols.total && i == shape->ranks;
 }
 
 /* ---- rounds ---- */

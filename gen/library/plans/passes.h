@@ -131,8 +131,8 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     return pass;
 }
 
-/* The first line of a description. */
-static IPT__RARE void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int passes)
+/* Begins the first line of a description. */
+static IPT__RARE void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc)
 {
     unsigned i;
     ipt__text_add(out, "array of ");
@@ -141,6 +141,12 @@ static IPT__RARE void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *de
     ipt__text_add(out, " elements of %zu bytes, axes ", desc->elem_size);
     for (i = 0; i < desc->rank; ++i)
         ipt__text_add(out, "%s%u", i ? "," : "", desc->axes[i]);
+}
+
+/* Ends it, and describes gaps. */
+static IPT__RARE void ipt__axes_describe_passes(ipt__text *out, const ipt_plan_desc *desc, int passes)
+{
+    unsigned i;
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
     for (i = 0; IPT__VIEWS && ipt__has_strides(desc) && i < 2 * desc->rank; ++i)
         ipt__text_add(out, "%s%zu%s",
@@ -179,7 +185,8 @@ static IPT__RARE ipt_result ipt__axes_write_description(ipt_plan *plan, const ip
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     out = ipt__text_in(text, capacity + (former ? strlen(former) : 0));
-    ipt__axes_describe(&out, desc, plan->passes ? passes : 1);
+    ipt__axes_describe(&out, desc);
+    ipt__axes_describe_passes(&out, desc, plan->passes ? passes : 1);
     if (former)
         ipt__text_add(&out, "%s", former);
     ipt__narrow_describe(&out, plan);

@@ -132,8 +132,7 @@ static int transpose(const file_task *task)
 /* The name of a given option that ranks refuse, or NULL. */
 static const char *option_beside_ranks(const arguments *given)
 {
-    static const char *const others[] = {"--output", "-o",     "--move",       "--axes",
-                                         "--order",  "--type", "--expression", "--matrix-memory"};
+    static const char *const others[] = {"--output", "-o", "--move", "--type", "--expression", "--matrix-memory"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (options_have(given, others[i])) {
             return others[i];
@@ -166,11 +165,8 @@ static int run_transpose(const arguments *given)
     task.no_journal = given->no_journal;
     task.verbose = given->verbose;
     task.beside_ranks = option_beside_ranks(given);
-    if (given->mpi) {
-        return ranks_transpose(&task);
-    }
     const int code = check_options(given);
-    return code == 0 ? transpose(&task) : code;
+    return code != 0 ? code : given->mpi ? ranks_transpose(&task) : transpose(&task);
 }
 
 const command command_transpose = {

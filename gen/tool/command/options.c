@@ -57,7 +57,7 @@ const option option_list[] = {
      0},
     {"--action", "ACTION", "a batch of small elements, not a matrix: ACTION:TYPE:SIZES or a file", OPTION_ACTION,
      FOR_SOURCES, FIELD(actions), 0, 0},
-    {"--mpi", NULL, "all ranks of an MPI job transpose one FILE, within --memory each; needs a build with MPI",
+    {"--mpi", NULL, "all ranks of an MPI job move one FILE, within --memory each; needs a build with MPI",
      OPTION_SWITCH, FOR_TRANSPOSE, FIELD(mpi), 0, 0},
     {"--verbose", NULL, "report what was done", OPTION_SWITCH, FOR_TRANSPOSE | FOR_PRECOMPILE | FOR_TUNE,
      FIELD(verbose), 0, 0},

@@ -299,6 +299,13 @@ int file_read_header(const file_task *task, matrix_file *file)
     return file->kind == FILE_NETPBM ? read_netpbm_header(file) : read_npy_header(task, file);
 }
 
+bool file_data_moves(const file_task *task, const matrix_file *file)
+{
+    const bool matrix_moves = (file->shape.rows > 1 && file->shape.cols > 1) || task->move != IPT_MOVE_TRANSPOSE;
+    return file->batch > 0 &&
+           (task->expression != NULL || (file->moves_axes ? file->shape.array.rank > 1 : matrix_moves));
+}
+
 void file_warn_of_channels(const file_task *task, const matrix_file *file)
 {
     enum { MOST_CHANNELS = 4 };

@@ -77,6 +77,9 @@ int file_read_beginning(const matrix_file *file, char **beginning);
 /* Reads and checks the header of a NumPy file or of a PGM, PPM or PAM. Refuses encoded pictures. */
 int file_read_header(const file_task *task, matrix_file *file);
 
+/* Whether elements in the file move or change. */
+bool file_data_moves(const file_task *task, const matrix_file *file);
+
 /* Warns if the last axis of a NumPy file looks like a picture's channels, but will move as columns. */
 void file_warn_of_channels(const file_task *task, const matrix_file *file);
 

@@ -1,4 +1,4 @@
-/* Each rank reads its rows, the ranks transpose them in memory, and each writes its rows of the result. Before the
+/* Each rank reads its rows, the ranks move them in memory, and each writes its rows of the result. Before the
  * first byte of the file changes, the journal holds the whole result: one process finishes a stopped file by copying
  * it. */
 #include "ranks.h"
@@ -27,7 +27,8 @@ enum { EXIT_SIGNAL = 128 };
 
 /* The task that rank 0 sends to the other ranks. */
 typedef struct ranks_task {
-    size_t data_offset, rows, cols, elem_size;
+    size_t data_offset, bytes; /* bytes: of the data */
+    matrix_shape shape;
     size_t journal_offset;       /* of the result in the journal */
     uint64_t file, journal_file; /* numbers that identify both files, because names may change */
     bool data_moves;
@@ -74,7 +75,7 @@ static int open_same(const ranks_part *part, const char *path, uint64_t number, 
 static int check_options(const file_task *task)
 {
     if (task->beside_ranks != NULL) {
-        return message_usage_error("--mpi does not go with %s: ranks transpose one matrix", task->beside_ranks);
+        return message_usage_error("--mpi does not go with %s: ranks move one matrix or array", task->beside_ranks);
     }
     return task->resume ? message_usage_error("--resume does not go with --mpi: one process finishes the file") : 0;
 }
@@ -90,25 +91,47 @@ static int read_task(const file_task *task, ranks_part *part)
     code = code == 0 ? file_recognise(task, file) : code;
     code = code != 0 ? code : file->kind == FILE_RAW ? file_measure_raw(task, file) : file_read_header(task, file);
     code = code == 0 ? file_prepare_header(task, file) : code;
-    if (code == 0 && (file->batch > 1 || file->moves_axes)) {
-        code = message_fail("%s: --mpi transposes one matrix, not several or an array of more axes", file->path);
+    if (code == 0 && file->batch > 1) {
+        code = message_fail("%s: --mpi moves one matrix or array, and the file has %zu: --axes moves several as one",
+                            file->path, file->batch);
     }
     part->task.file = work->stopped.inode;
     part->task.data_offset = file->data_offset;
-    part->task.rows = file->shape.rows;
-    part->task.cols = file->shape.cols;
-    part->task.elem_size = file->shape.elem_size;
-    part->task.data_moves = file->batch > 0 && file->shape.rows > 1 && file->shape.cols > 1;
+    part->task.bytes = file->size - file->data_offset;
+    part->task.shape = file->shape;
+    part->task.shape.opencl_type = NULL; /* of this process */
+    part->task.data_moves = code == 0 && file_data_moves(task, file);
     return code;
+}
+
+/* The desc of the ranks' plan. */
+static ipt_mpi_desc describe(const ranks_task *task)
+{
+    ipt_plan_desc whole = {0};
+    ipt_mpi_desc desc = {0};
+    setup_shape(&whole, &task->shape);
+    desc.rows = whole.rows;
+    desc.cols = whole.cols;
+    desc.elem_size = whole.elem_size;
+    desc.rank = whole.rank;
+    memcpy(desc.shape, whole.shape, sizeof desc.shape);
+    memcpy(desc.axes, whole.axes, sizeof desc.axes);
+    return desc;
+}
+
+/* Bytes of a row in the file, before or after. */
+static size_t row_bytes(const ranks_task *task, bool after)
+{
+    const axes_move *const array = &task->shape.array;
+    return task->bytes / (array->rank > 0 ? array->lengths[after ? array->axes[0] : 0]
+                          : after         ? task->shape.cols
+                                          : task->shape.rows);
 }
 
 /* Makes the plan, within --memory. */
 static int make_plan(const file_task *task, ranks_part *part)
 {
-    ipt_mpi_desc desc = {0};
-    desc.rows = part->task.rows;
-    desc.cols = part->task.cols;
-    desc.elem_size = part->task.elem_size;
+    const ipt_mpi_desc desc = describe(&part->task);
     int code = setup_context(&task->context, part->work->file->path, &part->context);
     if (code == 0 && ipt_mpi_share_of(&desc, part->count, part->rank, &part->share) != IPT_SUCCESS) {
         code = message_fail_ipt(part->work->file->path);
@@ -150,13 +173,11 @@ static int begin_journal(const file_task *task, ranks_part *part)
     if (task->no_journal) {
         return 0;
     }
+    setup_shape(&work->desc, &part->task.shape);
     job = stored_describe(work);
-    job.rows = part->task.rows;
-    job.cols = part->task.cols;
-    job.elem_size = part->task.elem_size;
     job.batch = 1;
     job.host_memory = STORED_RESULT;
-    job.memory_bytes = part->task.rows * part->task.cols * part->task.elem_size;
+    job.memory_bytes = part->task.bytes;
     job.steps = (uint64_t)part->count;
     if (!journal_create(&work->journal, work->stopped.own_journal, &job, headers, work->sync, message)) {
         return message_fail("%s: %s", file->path, message);
@@ -178,9 +199,9 @@ static int write_result(const ranks_part *part, int descriptor, const char *path
 {
     matrix_file to = {0};
     to.descriptor = descriptor;
+    const size_t row = row_bytes(&part->task, true);
     const int error =
-        file_transfer(&to, part->block, offset + part->share.first_row_out * part->task.rows * part->task.elem_size,
-                      part->share.rows_out * part->task.rows * part->task.elem_size, true);
+        file_transfer(&to, part->block, offset + part->share.first_row_out * row, part->share.rows_out * row, true);
     if (error != 0) {
         return message_fail("%s: rank %d: writing failed: %s", path, part->rank, file_transfer_error(error));
     }
@@ -211,13 +232,10 @@ static int fill_journal(ranks_part *part)
     }
     code = stored_mark(work);
     for (int i = 0; i < part->count && code == 0 && work->has_journal; i++) {
-        ipt_mpi_desc desc = {0};
+        const ipt_mpi_desc desc = describe(&part->task);
+        const size_t row = row_bytes(&part->task, true);
         ipt_mpi_share share;
-        desc.rows = part->task.rows;
-        desc.cols = part->task.cols;
-        desc.elem_size = part->task.elem_size;
         ipt_mpi_share_of(&desc, part->count, i, &share);
-        const size_t row = part->task.rows * part->task.elem_size;
         if (!journal_note(&work->journal, work->file->descriptor, (uint64_t)i,
                           work->journal.memory + share.first_row_out * row, share.rows_out * row, message)) {
             code = message_fail("%s: its journal: %s", work->file->path, message);
@@ -226,11 +244,11 @@ static int fill_journal(ranks_part *part)
     return agree(code);
 }
 
-/* Reads, transposes and writes. *begun: the file has changed. */
+/* Reads, moves and writes. *begun: the file has changed. */
 static int move_data(const file_task *task, ranks_part *part, bool *begun)
 {
     stored_work *const work = part->work;
-    const size_t row = part->task.cols * part->task.elem_size;
+    const size_t row = row_bytes(&part->task, false);
     int code = make_plan(task, part);
     if (code != 0) {
         return code;
@@ -269,7 +287,7 @@ static int finish(ranks_part *part, int code, bool begun)
     } else if (begun && work->has_journal) {
         message_fail("%s: 'ipt transpose --resume %s%s' finishes it", path, stored_before_name(path), path);
     } else if (begun) {
-        message_fail("%s: the file is lost: only a part of it is transposed", path);
+        message_fail("%s: the file is lost: only a part of it is written", path);
     }
     return code;
 }
@@ -321,8 +339,8 @@ int ranks_transpose(const file_task *task)
         code = finish(&part, code, begun);
     }
     if (part.rank == 0 && code == 0 && task->verbose) {
-        message_print(stdout, "%s: %zux%zu elements of %zu bytes transposed by %d ranks in %.3f seconds", file.path,
-                      part.task.rows, part.task.cols, part.task.elem_size, part.count, seconds_now() - start);
+        message_print(stdout, "%s: %zu bytes moved by %d ranks in %.3f seconds", file.path, part.task.bytes, part.count,
+                      seconds_now() - start);
     }
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     release(&part);

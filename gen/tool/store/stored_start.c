@@ -140,9 +140,6 @@ int stored_start(const file_task *task, stored_work *work, bool *data_moves)
         return code;
     }
     file_warn_of_channels(task, file);
-    *data_moves = file->batch > 0 &&
-                  (task->expression != NULL || (file->moves_axes ? file->shape.array.rank > 1
-                                                                 : (file->shape.rows > 1 && file->shape.cols > 1) ||
-                                                                       task->move != IPT_MOVE_TRANSPOSE));
+    *data_moves = file_data_moves(task, file);
     return *data_moves ? begin_work(task, work) : 0;
 }
