@@ -128,8 +128,63 @@ static const char *write_vector(FILE *stream, const char *at)
     return end + 1;
 }
 
+/* The components that a member names, xyzw or s and digits. Returns their number; 0: another member. */
+static size_t read_components(const char *member, size_t length, int indices[16])
+{
+    static const char names[] = "xyzw", digits[] = "0123456789abcdef0123456789ABCDEF";
+    const bool numbered = length > 1 && (member[0] == 's' || member[0] == 'S');
+    const size_t count = length - (numbered ? 1 : 0);
+    if (count == 0 || !(count == 1 || (count <= 16 && (count & (count - 1)) == 0))) {
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *found = numbered ? strchr(digits, member[1 + i]) : strchr(names, member[i]);
+        if (found == NULL) {
+            return 0;
+        }
+        indices[i] = (int)(numbered ? (found - digits) % 16 : found - names);
+    }
+    return count;
+}
+
+/* Writes a member of which at is the point: a component by its index. Returns its end. */
+static const char *write_member(FILE *stream, const char *at)
+{
+    const char *word = skip_blanks(at + 1);
+    const size_t length = strspn(word, WORD_CHARACTERS);
+    int indices[16];
+    if (read_components(word, length, indices) == 1) {
+        fprintf(stream, "[%d]", indices[0]);
+    } else {
+        fprintf(stream, ".%.*s", (int)length, word);
+    }
+    return word + length;
+}
+
+/* Writes several components of x or a, x.wzyx, as a vector. Returns their end; NULL: not such a word. */
+static const char *write_components(FILE *stream, const char *word, const char *type_of_it)
+{
+    const char *member = skip_blanks(word + 1);
+    type_name type;
+    int indices[16];
+    if (*member != '.' || type_of_it == NULL || !read_type(type_of_it, &type)) {
+        return NULL;
+    }
+    member = skip_blanks(member + 1);
+    const size_t length = strspn(member, WORD_CHARACTERS), count = read_components(member, length, indices);
+    if (count < 2) {
+        return NULL;
+    }
+    fprintf(stream, "ipt__cl_vector(ipt__native_%s, %zu", type.number, count);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(stream, ", ipt__cl_%c[%d]", *word, indices[i]);
+    }
+    fputc(')', stream);
+    return member + length;
+}
+
 /* Writes a word. Returns its end. */
-static const char *write_word(FILE *stream, const char *word)
+static const char *write_word(FILE *stream, const char *word, const arguments *given)
 {
     const size_t length = strspn(word, WORD_CHARACTERS);
     const char *const next = skip_blanks(word + length);
@@ -140,7 +195,10 @@ static const char *write_word(FILE *stream, const char *word)
             return translations[i].calls ? next + 1 : word + length;
         }
     }
-    const char *end = write_conversion(stream, word);
+    const char *end = length != 1    ? write_conversion(stream, word)
+                      : *word == 'x' ? write_components(stream, word, given->expression_type)
+                      : *word == 'a' ? write_components(stream, word, given->argument_type)
+                                     : NULL;
     if (end == NULL) {
         end = write_reinterpretation(stream, word);
     }
@@ -149,22 +207,6 @@ static const char *write_word(FILE *stream, const char *word)
         end = word + length;
     }
     return end;
-}
-
-/* Writes a member of which at is the point: a component by its index. Returns its end. */
-static const char *write_member(FILE *stream, const char *at)
-{
-    static const char names[] = "xyzw", digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *word = skip_blanks(at + 1);
-    const size_t length = strspn(word, WORD_CHARACTERS);
-    const bool numbered = length == 2 && (word[0] == 's' || word[0] == 'S');
-    const char *found = length == 1 ? strchr(names, word[0]) : numbered ? strchr(digits, word[1]) : NULL;
-    if (found != NULL) {
-        fprintf(stream, "[%d]", numbered ? (int)(found - digits) % 16 : (int)(found - names));
-    } else {
-        fprintf(stream, ".%.*s", (int)length, word);
-    }
-    return word + length;
 }
 
 /* The end of a number in C. */
@@ -194,9 +236,10 @@ static const char *skip_quoted(const char *at)
     return *at == '\0' ? NULL : at + 1;
 }
 
-/* Writes an expression as C. The expression has been checked. */
-static void write_tokens(FILE *stream, const char *at)
+/* Writes the expression as C. It has been checked. */
+static void write_tokens(FILE *stream, const arguments *given)
 {
+    const char *at = given->expression;
     while (*at != '\0') {
         const char *end = *at == '(' ? write_vector(stream, at) : NULL;
         if (end != NULL) {
@@ -206,7 +249,7 @@ static void write_tokens(FILE *stream, const char *at)
             fprintf(stream, "%.*s", (int)(end - at), at);
             at = end;
         } else if (strchr(WORD_CHARACTERS, *at) != NULL) {
-            at = write_word(stream, at);
+            at = write_word(stream, at, given);
         } else if (*at == '.') {
             at = write_member(stream, at);
         } else if (*at == '\'' || *at == '"' || (*at == '/' && at[1] == '*')) {
@@ -304,7 +347,7 @@ int native_expression_write(const arguments *given)
             fprintf(stream, "IPT_NATIVE_EXPRESSION(_%016llx, %s, ", hash, type);
             write_literal(stream, given->expression);
             fprintf(stream, ", %s,\n    ", argument);
-            write_tokens(stream, given->expression);
+            write_tokens(stream, given);
             fputs(")\n", stream);
             good = !ferror(stream);
             good = fclose(stream) == 0 && good;
