@@ -3441,6 +3441,8 @@ enum {
 #endif
 #if defined(__cplusplus)
 #pragma GCC diagnostic ignored "-Wnarrowing"
+#else
+#pragma GCC diagnostic error "-Wimplicit-function-declaration" /* of an expression */
 #endif
 
 #if defined(__i386__) && !defined(__SSE2__)

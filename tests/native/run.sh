@@ -104,6 +104,14 @@ EOF
         }
         builds=$((builds + 1))
     done
+    # The compiler names an unknown function.
+    mkdir -p "$out/unknown"
+    build/ipt precompile --native "$out/unknown/expressions.h" --expression "unknown(x)"
+    if $compiler -std=c99 -O0 -DIPT_NO_OPENCL -I. -I"$out/unknown" -c "$out/program.c" -o "$out/unknown/program.o" \
+        2> "$out/unknown/said" || ! grep -q "error.*ipt__cl_unknown" "$out/unknown/said"; then
+        echo "native: an expression with an unknown function compiles"
+        exit 1
+    fi
     echo "native: $builds builds passed without OpenCL"
     ;;
 sanitize)
