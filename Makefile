@@ -35,7 +35,7 @@ tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test progra
 
 gen: $(B)/embed ## generate ipt.h from gen/library, ipt_kernels.h from gen/kernels.def and gen/kernels
 	$(B)/embed library gen/library > $(B)/ipt.h
-	$(B)/embed kernels gen/kernels.def gen/kernels/native.h $(KERNEL_FILES) > $(B)/ipt_kernels.h
+	$(B)/embed kernels gen/kernels.def $(NATIVE_C) $(KERNEL_FILES) > $(B)/ipt_kernels.h
 	mv $(B)/ipt.h $(B)/ipt_kernels.h .
 
 single: $(B)/single/ipt.h ## generate build/single/ipt.h, the library in one file

@@ -144,7 +144,8 @@
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
  * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. It may name
- * the place of x in the result: i and j (row and column), i0, i1 and so on (axes), b (matrix of the batch). desc.from and
+ * the place of x in the result: i and j (row and column), i0, i1 and so on (axes), b (matrix of the batch). The native
+ * driver has the expressions of the file IPT_NATIVE_EXPRESSIONS, by `ipt precompile --native FILE.h`. desc.from and
  * desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
  * ipt_batch_create runs an action, yours or one of linear algebra, on very many small matrices: see >>interface/batch.
  *
@@ -168,6 +169,8 @@
  *   IPT_NO_NATIVE          leaves out the native driver: this CPU without OpenCL, its kernels compiled by GCC or clang
  *                          with ipt. Other compilers, and programs with their own lock, do not have it
  *   IPT_NATIVE             adds the native driver to a program with its own lock; its threads are pthread's or Windows'
+ *   IPT_NATIVE_EXPRESSIONS the name of a file by `ipt precompile --native`, in quotes: the native driver's expressions.
+ *                          Defined with IPT_IMPLEMENTATION
  *   IPT_NO_OPENCL          leaves OpenCL out: reads no header of OpenCL, links with -lpthread alone
  *   IPT_KERNELS_FILE       the name of ipt_kernels.h, or of the single header, if it has another one
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
@@ -762,6 +765,10 @@ typedef struct ipt_plan_desc {
  * places in matrices and in arrays of up to 8 axes, but not in formats, with IPT_PAD, in storages, in matrices that are
  * cut and in plans for several contexts: these fail with UNSUPPORTED. Host matrices then go whole, not overlapped. An
  * axis that the result lacks is INVALID_ARGUMENT. */
+
+/* Expressions on the native driver are compiled with the program: see >>moves and IPT_NATIVE_EXPRESSIONS. Plans for any
+ * shape have those, with the same text, expression_type and type of `a`. Others are UNSUPPORTED. They take a pass of
+ * their own over the result, except in views. */
 
 /* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
@@ -1430,6 +1437,9 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan);
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if !defined(IPT_NATIVE_EXPRESSIONS) || defined(IPT_NO_VIEWS)
+#define IPT__NO_VIEW_EXPRESSIONS
+#endif
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)
@@ -3241,44 +3251,44 @@ static void ipt__pool_use(int begins)
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>driver/native_kernels                                                                                            */
+/* >>driver/native_c                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The native driver's kernels: the texts of gen/kernels, compiled as C with the program that includes ipt.h. */
+/* OpenCL C as C, for the native driver: types, what programs know, and expressions. */
 #ifdef IPT_NATIVE
 
 #if !defined(__GNUC__) && !defined(__clang__)
 #error "IPT_NATIVE needs GCC or clang: their vectors and atomics"
 #endif
 
-/* The name by which this file, or the file that has both headers, includes ipt_kernels.h again. */
-#ifndef IPT_KERNELS_FILE
-#define IPT_KERNELS_FILE "ipt_kernels.h"
-#endif
-
-enum {
-    IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
-    IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
-    IPT__NATIVE_REGISTERS = 32       /* most units of a piece that kernel views holds */
-};
-
-typedef unsigned long long ipt__native_ulong IPT__ALIGNED(unsigned long long); /* as in arguments */
-typedef long long ipt__native_long;
+/* OpenCL C's numbers, and vectors of them. Numbers are aligned as in arguments. */
 #define IPT__NATIVE_VECTOR(type, count) __attribute__((vector_size(sizeof(type) * (count))))
-typedef cl_uint ipt__native_uint2 IPT__NATIVE_VECTOR(cl_uint, 2);
-typedef cl_uint ipt__native_uint4 IPT__NATIVE_VECTOR(cl_uint, 4);
-typedef cl_uint ipt__native_uint8 IPT__NATIVE_VECTOR(cl_uint, 8);
-typedef ipt__native_ulong ipt__native_ulong2 IPT__NATIVE_VECTOR(ipt__native_ulong, 2);
-typedef ipt__native_ulong ipt__native_ulong4 IPT__NATIVE_VECTOR(ipt__native_ulong, 4);
-typedef unsigned char ipt__native_uchar16 IPT__NATIVE_VECTOR(unsigned char, 16);
-typedef unsigned short ipt__native_ushort8 IPT__NATIVE_VECTOR(unsigned short, 8);
-typedef unsigned short ipt__native_ushort16 IPT__NATIVE_VECTOR(unsigned short, 16);
+#define IPT__NATIVE_TYPES(type, name)                                                                                  \
+    typedef type ipt__native_##name IPT__ALIGNED(type);                                                                \
+    typedef type ipt__native_##name##2 IPT__NATIVE_VECTOR(type, 2);                                                    \
+    typedef type ipt__native_##name##4 IPT__NATIVE_VECTOR(type, 4);                                                    \
+    typedef type ipt__native_##name##8 IPT__NATIVE_VECTOR(type, 8);                                                    \
+    typedef type ipt__native_##name##16 IPT__NATIVE_VECTOR(type, 16);
+IPT__NATIVE_TYPES(signed char, char)
+IPT__NATIVE_TYPES(unsigned char, uchar)
+IPT__NATIVE_TYPES(short, short)
+IPT__NATIVE_TYPES(unsigned short, ushort)
+IPT__NATIVE_TYPES(cl_int, int)
+IPT__NATIVE_TYPES(cl_uint, uint)
+IPT__NATIVE_TYPES(long long, long)
+IPT__NATIVE_TYPES(unsigned long long, ulong)
+IPT__NATIVE_TYPES(float, float)
+IPT__NATIVE_TYPES(double, double)
 
 /* What a program learns at run time, where OpenCL compiles for each value. */
 typedef struct ipt__native_call {
     cl_uint group, groups; /* number of this work-group, and of all */
     cl_uint tile, tall, axes;
+    const struct ipt__native_launch *launch;
 } ipt__native_call;
+
+/* Applies an expression to `count` elements, of which the first one has a number: see gen/kernels/parts/places.cl. */
+typedef void ipt__native_apply(const struct ipt__native_launch *launch, void *elements, cl_uint count, cl_ulong number);
 
 /* A launch: a kernel with its arguments. */
 typedef struct ipt__native_launch {
@@ -3286,6 +3296,9 @@ typedef struct ipt__native_launch {
     size_t local_bytes;
     const void *arguments;
     ipt__native_call call;
+    ipt__native_apply *apply; /* the expression; NULL: there is none */
+    cl_uint places;           /* axes along which it names places */
+    const void *value;        /* of its argument */
 } ipt__native_launch;
 
 /* Runs one work-group. local: `local_bytes` bytes, aligned to 16. */
@@ -3319,6 +3332,68 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
     return expected;
 }
 
+/* The place along an axis of the result of the element with a number. *number becomes that of its line. */
+static inline ipt__native_long ipt__native_index(const ipt__native_launch *launch, cl_uint axis, cl_ulong *number)
+{
+    const cl_ulong *const divisor = &((const ipt__map_arguments *)launch->arguments)->result0 + 3 * axis;
+    const cl_ulong before = *number;
+    if (axis >= launch->places)
+        return 0;
+    if (divisor[1]) /* as ipt_divide64 */
+        *number = ipt__native_mul_hi(before, divisor[1]) >> *(const cl_uint *)(const void *)&divisor[2];
+    return (ipt__native_long)(before - *number * divisor[0]);
+}
+
+typedef struct ipt__native_none { /* the type of `a` without an argument */
+    char none;
+} ipt__native_none;
+
+#define IPT__NATIVE_PLACE(axis) const ipt__native_long ipt__cl_i##axis = ipt__native_index(launch, axis, &ipt__number)
+#define IPT_NATIVE_EXPRESSION(name, type, text, argument, ...)                                                         \
+    static void ipt__native_apply_##name(const ipt__native_launch *launch, void *elements, cl_uint count,              \
+                                         cl_ulong first)                                                               \
+    {                                                                                                                  \
+        char *ipt__at = (char *)elements, *const ipt__end = ipt__at + count * sizeof(ipt__native_##type);              \
+        ipt__native_##argument ipt__cl_a;                                                                              \
+        memcpy(&ipt__cl_a, launch->value, sizeof ipt__cl_a);                                                           \
+        for (; ipt__at < ipt__end; ipt__at += sizeof(ipt__native_##type)) {                                            \
+            ipt__native_##type ipt__cl_x, ipt__result;                                                                 \
+            cl_ulong ipt__number = first++;                                                                            \
+            IPT__NATIVE_PLACE(7);                                                                                      \
+            IPT__NATIVE_PLACE(6);                                                                                      \
+            IPT__NATIVE_PLACE(5);                                                                                      \
+            IPT__NATIVE_PLACE(4);                                                                                      \
+            IPT__NATIVE_PLACE(3);                                                                                      \
+            IPT__NATIVE_PLACE(2);                                                                                      \
+            IPT__NATIVE_PLACE(1);                                                                                      \
+            IPT__NATIVE_PLACE(0);                                                                                      \
+            const ipt__native_long ipt__cl_i = ipt__cl_i0, ipt__cl_j = ipt__cl_i1;                                     \
+            const ipt__native_long ipt__cl_b = (ipt__native_long)ipt__number;                                          \
+            memcpy(&ipt__cl_x, ipt__at, sizeof ipt__cl_x);                                                             \
+            ipt__result = (__VA_ARGS__);                                                                               \
+            memcpy(ipt__at, &ipt__result, sizeof ipt__result);                                                         \
+        }                                                                                                              \
+    }
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/native_kernels                                                                                            */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The native driver's kernels: the texts of gen/kernels, compiled as C with the program that includes ipt.h. */
+#ifdef IPT_NATIVE
+
+/* The name by which this file, or the file that has both headers, includes ipt_kernels.h again. */
+#ifndef IPT_KERNELS_FILE
+#define IPT_KERNELS_FILE "ipt_kernels.h"
+#endif
+
+enum {
+    IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
+    IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
+    IPT__NATIVE_REGISTERS = 32       /* most units of a piece that kernel views holds */
+};
+
 /* A name of a program's own, and functions that call kernels with one or two memories, without or with local memory. */
 #define IPT__NATIVE_JOIN_NAME(name, kernel, unit, kind, level) name##_##kernel##_##unit##_##kind##_##level
 #define IPT__NATIVE_NAME(name, kernel, unit, kind, level) IPT__NATIVE_JOIN_NAME(name, kernel, unit, kind, level)
@@ -3331,6 +3406,7 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
         ipt_arguments arguments;                                                                                       \
         ipt__native_call call = launch->call;                                                                          \
         call.group = group;                                                                                            \
+        call.launch = launch;                                                                                          \
         (void)local;                                                                                                   \
         memcpy(&arguments, launch->arguments, sizeof arguments);                                                       \
         ipt_k_##kernel(memories, arguments, call);                                                                     \
@@ -3360,6 +3436,7 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wmisleading-indentation"
 #pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wpsabi"
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
@@ -3370,6 +3447,11 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#if defined(__cplusplus)
+#pragma GCC diagnostic ignored "-Wnarrowing"
+#else
+#pragma GCC diagnostic error "-Wimplicit-function-declaration" /* of an expression */
 #endif
 
 #if defined(__i386__) && !defined(__SSE2__)
@@ -3450,6 +3532,11 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
 #endif
 #endif
 
+#ifdef IPT_NATIVE_EXPRESSIONS
+#include IPT_NATIVE_EXPRESSIONS
+#undef IPT_NATIVE_EXPRESSION
+#endif
+
 #pragma GCC diagnostic pop
 
 /* A kernel of one kind: a function for each level and unit. */
@@ -3496,10 +3583,10 @@ static cl_uint ipt__native_kind(ipt__kernel_id id, const ipt__params *params)
         return params->inner;
 #ifndef IPT_NO_BOXES
     case IPT__KERNEL_thin:
-        return params->channels;
+        return params->apply ? 0 : params->channels;
 #endif
-    default:
-        return 0;
+    default: /* 1: applies an expression, which only kernel views has; kernel map has no other program */
+        return params->apply && id != IPT__KERNEL_map;
     }
 }
 
@@ -3509,7 +3596,7 @@ static const ipt__native_program *ipt__native_find(ipt__kernel_id id, const ipt_
 {
     const cl_uint kind = ipt__native_kind(id, params);
     size_t i;
-    if (params->apply || params->operands || params->group_size > 1 || params->lanes > 1 || params->bank_padding ||
+    if (params->operands || params->group_size > 1 || params->lanes > 1 || params->bank_padding ||
         params->flag_spread > 1 || params->reversed || params->index_bits == 32 ||
         params->local_bytes > IPT__NATIVE_LOCAL_BYTES || params->registers > IPT__NATIVE_REGISTERS ||
         (params->registers && id == IPT__KERNEL_shuffle))
@@ -3518,6 +3605,29 @@ static const ipt__native_program *ipt__native_find(ipt__kernel_id id, const ipt_
         if (ipt__native_programs[i].id == id && ipt__native_programs[i].kind == kind)
             return &ipt__native_programs[i];
     return NULL;
+}
+
+/* The expressions that were compiled with ipt. argument: the type of `a`, or "none". */
+typedef struct ipt__native_expression {
+    const char *type, *text, *argument;
+    ipt__native_apply *apply;
+} ipt__native_expression;
+static const ipt__native_expression ipt__native_expressions[] = {
+#ifdef IPT_NATIVE_EXPRESSIONS
+#define IPT_NATIVE_EXPRESSION(name, type, text, argument, ...) {#type, text, #argument, ipt__native_apply_##name},
+#include IPT_NATIVE_EXPRESSIONS
+#undef IPT_NATIVE_EXPRESSION
+#endif
+    {NULL, NULL, NULL, NULL}};
+
+/* The program's function for the expression of params; NULL: there is none. */
+static ipt__native_apply *ipt__native_expression_of(const ipt__params *params)
+{
+    const ipt__native_expression *its = ipt__native_expressions;
+    while (its->type && (strcmp(its->type, params->expression_type) || strcmp(its->text, params->expression) ||
+                         strcmp(its->argument, params->argument_type ? params->argument_type : "none")))
+        ++its;
+    return its->apply;
 }
 
 #endif
@@ -3578,7 +3688,9 @@ typedef struct ipt__native_kernel {
     cl_uint unit; /* index */
     ipt__native_memory *memories[2];
     size_t local_bytes;
-    cl_uint tile, tall, axes;
+    cl_uint tile, tall, axes, places;
+    ipt__native_apply *apply;
+    cl_ulong value[2]; /* of the expression's argument */
     ipt__arguments arguments;
 } ipt__native_kernel;
 
@@ -3749,6 +3861,10 @@ static void ipt__native_do_kernel(ipt__native_command *command)
     work.launch.call.tile = kernel->tile;
     work.launch.call.tall = kernel->tall;
     work.launch.call.axes = kernel->axes;
+    work.launch.call.launch = NULL; /* see IPT__NATIVE_RUN */
+    work.launch.apply = kernel->apply;
+    work.launch.places = kernel->places;
+    work.launch.value = kernel->value;
     work.run = kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit];
     job.run = ipt__native_group;
     job.job = &work;
@@ -4076,7 +4192,7 @@ static cl_int CL_API_CALL ipt__native_clGetDeviceInfo(cl_device_id device, cl_de
            : name == CL_DEVICE_VENDOR     ? "ipt"
            : name == CL_DEVICE_VERSION    ? "OpenCL 2.0 ipt"
            : name == CL_DRIVER_VERSION    ? IPT__NATIVE_VERSION
-           : name == CL_DEVICE_EXTENSIONS ? ""
+           : name == CL_DEVICE_EXTENSIONS ? "cl_khr_fp64"
                                           : NULL;
     return text ? ipt__native_answer(text, strlen(text) + 1, capacity, value, size) : CL_INVALID_VALUE;
 }
@@ -4325,7 +4441,8 @@ static cl_int CL_API_CALL ipt__native_clGetProgramBuildInfo(cl_program program, 
  * driver has none, or there was no memory (*error). */
 static cl_program ipt__native_program_of(ipt__kernel_id id, const ipt__params *params, cl_int *error)
 {
-    const ipt__native_program *const found = ipt__native_find(id, params);
+    ipt__native_apply *const apply = params->apply ? ipt__native_expression_of(params) : NULL;
+    const ipt__native_program *const found = params->apply && !apply ? NULL : ipt__native_find(id, params);
     ipt__native_kernel *const made = found ? (ipt__native_kernel *)calloc(1, sizeof *made) : NULL;
     *error = !found ? CL_INVALID_KERNEL_NAME : made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!made)
@@ -4337,6 +4454,8 @@ static cl_program ipt__native_program_of(ipt__kernel_id id, const ipt__params *p
     made->tile = params->tile;
     made->tall = params->tall;
     made->axes = params->axes;
+    made->apply = apply;
+    made->places = params->places;
     return (cl_program)(void *)made;
 }
 
@@ -4380,8 +4499,10 @@ static cl_int CL_API_CALL ipt__native_clSetKernelArg(cl_kernel kernel, cl_uint i
         memcpy(&set->memories[index], value, sizeof set->memories[index]);
     else if (info->local && index == info->memories)
         set->local_bytes = bytes;
-    else if (bytes <= sizeof set->arguments)
+    else if (index == info->memories + (cl_uint)info->local && bytes <= sizeof set->arguments)
         memcpy(&set->arguments, value, bytes);
+    else if (bytes <= sizeof set->value)
+        memcpy(set->value, value, bytes);
     else
         return CL_INVALID_ARG_SIZE;
     return set->local_bytes <= IPT__NATIVE_LOCAL_BYTES ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
@@ -5170,7 +5291,8 @@ enum {
 typedef struct ipt__limits {
 #define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
-    size_t held_vectors; /* vectors of a panel that a work-item stores in registers: follows from nvidia */
+    size_t held_vectors;  /* vectors of a panel that a work-item stores in registers: follows from nvidia */
+    int compiles_nothing; /* the driver has programs of its own */
 } ipt__limits;
 
 /* The tuning constants of the device: a CPU's or a GPU's. */
@@ -5773,6 +5895,7 @@ static ipt_result ipt__read_limits(ipt__driver_id driver, const ipt_context_desc
             !ipt__driver_of(driver)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
     limits->held_vectors = ipt__held_vectors(limits);
+    limits->compiles_nothing = ipt__driver_of(driver)->program_of != NULL;
     ipt__read_model(&asked, extensions, major * 10 + minor, limits);
     if (pocl && limits->sub_group >= 2) /* PoCL emulates sub-groups by work-groups, with wrong results (5.0, 6.0) */
         limits->sub_group = 0;
@@ -7309,16 +7432,20 @@ static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__prog
 /* Takes the program from a driver that compiles nothing. */
 static IPT__RARE ipt_result ipt__program_ready(const ipt_context *context, ipt__program *program)
 {
+    const ipt__params *const params = &program->params;
     cl_int error;
-    program->program = ipt__calls(context)->program_of(program->id, &program->params, &error);
+    program->program = ipt__calls(context)->program_of(program->id, params, &error);
     if (program->program || error == CL_OUT_OF_HOST_MEMORY)
         return program->program ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    if (params->apply)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "the device compiles nothing, and ipt was compiled without this expression: use an OpenCL "
+                         "device, or `ipt precompile --native FILE.h --type %s%s%s --expression '%s'`",
+                         params->expression_type, params->argument_type ? " --argument-type " : "",
+                         params->argument_type ? params->argument_type : "", params->expression);
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "the device compiles nothing and has no program of %s for %s: an OpenCL device can do this",
-                     ipt__kernels[program->id].name,
-                     program->params.apply      ? "an expression"
-                     : program->params.operands ? "an action"
-                                                : "these parameters");
+                     ipt__kernels[program->id].name, params->operands ? "an action" : "these parameters");
 }
 
 /* Loads a program, or else compiles it. */
@@ -8115,10 +8242,12 @@ static unsigned ipt__named_places(const ipt_plan_desc *desc)
     return desc->expression ? ipt__text_needs(desc->expression, 0, NULL, NULL) / IPT__NEEDS_BATCH : 0;
 }
 
-/* Whether any stage may apply the expression on the way. */
-static int ipt__applies_anywhere(const ipt_plan_desc *desc)
+/* Whether any stage may apply the expression on the way. A device that compiles nothing has programs of MAP and VIEW
+ * stages for it. */
+static int ipt__applies_anywhere(const ipt__problem *problem)
 {
-    return desc->expression && !ipt__named_places(desc);
+    return problem->desc.expression && !ipt__named_places(&problem->desc) &&
+           (!problem->limits.compiles_nothing || ipt__is_view(problem));
 }
 
 /* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of the pass
@@ -8191,10 +8320,11 @@ static size_t ipt__extent_units(const ipt__problem *problem)
     return (problem->pitched ? problem->extent_bytes : problem->matrix_bytes) / problem->unit_bytes;
 }
 
-/* Whether 31 bits number the elements of all matrices. */
+/* Whether 31 bits number the elements of all matrices, and the device divides 32 bits faster than 64: see
+ * ipt__index_bits. */
 static int ipt__numbers_are_short(const ipt__problem *problem)
 {
-    return problem->matrix_bytes / problem->desc.elem_size < 0x80000000u / problem->desc.batch;
+    return !problem->limits.cpu && problem->matrix_bytes / problem->desc.elem_size < 0x80000000u / problem->desc.batch;
 }
 
 /* The width of numbers up to `most`. CPUs divide 64 bits as fast as 32, so they need no programs for both. */
@@ -12068,7 +12198,7 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
-    const int reverses = ipt__layout_reverses(layout), anywhere = ipt__applies_anywhere(desc);
+    const int reverses = ipt__layout_reverses(layout), anywhere = ipt__applies_anywhere(problem);
     int i, by, can;
     if (layout->has_epilogue)
         return;
@@ -12092,7 +12222,7 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
         ;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
-    layout->stages[by].apply = anywhere ? 1 : 2;
+    layout->stages[by].apply = ipt__named_places(desc) ? 2 : 1;
     for (i = 0; i < layout->stage_count; ++i)
         if (anywhere && ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
             layout->stages[i].apply = 1;
@@ -12144,7 +12274,7 @@ static int ipt__is_free(const ipt_plan_desc *desc)
 static ipt__params ipt__cooperative_params(const ipt__problem *problem)
 {
     ipt__params params = ipt__plan_params(problem, problem->element_units);
-    ipt__params_apply(&params, &problem->desc, ipt__applies_anywhere(&problem->desc));
+    ipt__params_apply(&params, &problem->desc, ipt__applies_anywhere(problem));
     params.index_bits = 32;
     params.tall = problem->desc.rows >= problem->desc.cols;
     return params;
@@ -13808,7 +13938,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
     size_t tries[2];
     ipt__params plain = ipt__plan_params(&plan->problem, plan->problem.element_units);
     int i;
-    ipt__params_apply(&plain, &plan->problem.desc, ipt__applies_anywhere(&plan->problem.desc));
+    ipt__params_apply(&plain, &plan->problem.desc, ipt__applies_anywhere(&plan->problem));
     ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt__params params = plain;
@@ -15187,7 +15317,8 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call
         result = ipt__run_launch(&run, &launches->items[plan->device->out_of_place], none);
         run.buffers[0] = run.buffers[1];
         run.bases[0] = run.bases[1];
-        if (!result && ipt__named_places(&plan->problem.desc)) /* the MAP stage, in the target */
+        if (!result && plan->problem.desc.expression &&
+            !ipt__applies_anywhere(&plan->problem)) /* the MAP stage, in the target */
             result = ipt__run_stage(&run, launches, &launches->stages[launches->stage_count - 1]);
         if (result && run.commands)
             result = ipt__fail_incomplete("some commands were enqueued, so the destination's content is undefined");

@@ -15,6 +15,10 @@ ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)
     const ipt_number begin = (ipt_number)(line * g->units + first);
     __global ipt_unit *const run =
         matrix + g->base + m * g->matrix_stride + (line - m * g->lines) * g->line_stride + first;
+#ifdef IPT_APPLY_RUN /* C's text: the expression is a function */
+    IPT_APPLY_RUN(run, units, begin);
+#else
     for (uint k = get_local_id(0); k < units; k += IPT_GROUP_SIZE)
         run[k] = ipt_apply_to(run[k], begin + k, g);
+#endif
 }

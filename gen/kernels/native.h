@@ -26,6 +26,11 @@
 #elif IPT__NATIVE_KERNEL == IPT__NATIVE_views
 #define IPT_AXES 8
 #define IPT_REGISTERS IPT__NATIVE_REGISTERS
+#elif IPT__NATIVE_KERNEL == IPT__NATIVE_map
+#define IPT_PLACES 0
+#endif
+#if IPT__NATIVE_KERNEL == IPT__NATIVE_map || (IPT__NATIVE_KERNEL == IPT__NATIVE_views && IPT__NATIVE_KIND)
+#define IPT_APPLY_RUN(run, units, number) g->call.launch->apply(g->call.launch, run, units, number)
 #endif
 #define IPT_INDEX_BITS 64
 #define IPT_LOCAL_BYTES IPT__NATIVE_LOCAL_BYTES

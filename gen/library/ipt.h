@@ -34,6 +34,7 @@
 #include "driver/driver.h"
 #include "driver/opencl.h"
 #include "driver/pool.h"
+#include "driver/native_c.h"
 #include "driver/native_kernels.h"
 #include "driver/native_objects.h"
 #include "driver/native_device.h"

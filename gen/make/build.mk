@@ -2,6 +2,7 @@
 
 HEADERS = ipt.h ipt_kernels.h
 KERNEL_FILES = $(sort $(wildcard gen/kernels/*.cl gen/kernels/*/*.cl))
+NATIVE_C = gen/kernels/native.h gen/kernels/expressions.h
 # Without OpenCL's header or library, the tool and the examples have the native driver alone.
 HAS_OPENCL := $(shell printf '\043include <CL/cl.h>\nint main(void) { return clFinish(0); }\n' | \
     $(CC) -w -DCL_TARGET_OPENCL_VERSION=120 -x c - -x none -lOpenCL -o /dev/null 2> /dev/null && echo yes)

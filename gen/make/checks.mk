@@ -84,7 +84,7 @@ endif
 .PHONY: check-gen check-format check-lint check-version check-words check-documents sizes
 check-gen: $(B)/embed #check ipt.h and ipt_kernels.h are current, and the library's parts obey the rules
 	@$(B)/embed library gen/library > $(B)/ipt.h.new
-	@$(B)/embed kernels gen/kernels.def gen/kernels/native.h $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
+	@$(B)/embed kernels gen/kernels.def $(NATIVE_C) $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
 	@for header in ipt.h ipt_kernels.h; do cmp $(B)/$$header.new $$header || \
 	    { echo "$$header is not what gen/ makes: run 'make gen'"; exit 1; }; done
 	@cd gen/library && for part in */*.h; do grep -q "^ *#include \"$$part\"" ipt.h || \
@@ -188,13 +188,13 @@ single-tests: $(B)/tests/single/ipt_tests
 	@for tests in $(SINGLE_TESTS); do $< "$$tests" || exit 1; done
 
 .PHONY: native native-tests native-sanitize
-native: single #check the native driver, and programs without OpenCL: CASES=200 SEED=1
+native: single $(B)/ipt #check the native driver, and programs without OpenCL: CASES=200 SEED=1
 	@CC="$(CC)" sh tests/native/run.sh quick $(CASES) $(SEED)
 
 native-tests: $(B)/native/tests/ipt_tests #check the library's tests on the native driver, without OpenCL
 	@unset IPT_DEVICE; $<
 
-native-sanitize: #check the native driver's kernels and threads under clang's sanitizers
+native-sanitize: $(B)/ipt #check the native driver's kernels and threads under clang's sanitizers
 	@CLANG="$(CLANG)" sh tests/native/run.sh sanitize $(CASES) $(SEED)
 
 # Other devices, processors and systems

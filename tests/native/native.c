@@ -13,6 +13,7 @@
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
 #define IPT_NATIVE
+#define IPT_NATIVE_EXPRESSIONS "expressions.h" /* by run.sh, from the rows of `expressions` */
 #define IPT_OPENCL_DYNAMIC
 static int native_level;
 #define IPT__NATIVE_LEVEL() (native_level)
@@ -20,6 +21,7 @@ static int native_level;
 #pragma GCC diagnostic ignored "-Wunused-function" /* this file uses a part of views.h */
 #include "views.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sys/wait.h>
 
@@ -500,6 +502,327 @@ static void native_handles(void **state)
     ipt_context_destroy(context);
 }
 
+/* An expression in plain C: computes an element anew. places: of the element in the result; b of its matrix. */
+typedef void compute(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b);
+
+static void compute_scaled(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    float x, a;
+    (void)places;
+    (void)b;
+    memcpy(&x, element, sizeof x);
+    memcpy(&a, argument, sizeof a);
+    x *= a;
+    memcpy(element, &x, sizeof x);
+}
+
+static void compute_placed(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    float x;
+    (void)argument;
+    memcpy(&x, element, sizeof x);
+    x = x + (float)(b * 5) + (float)(places[0] * 31) + (float)(places[1] * 1009);
+    memcpy(element, &x, sizeof x);
+}
+
+static void compute_bright(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    float a;
+    (void)places;
+    (void)b;
+    memcpy(&a, argument, sizeof a);
+    for (int k = 0; k < 4; ++k) {
+        const float bright = rintf((float)element[k] * a);
+        element[k] = (unsigned char)(bright > 255 ? 255 : bright > 0 ? bright : 0);
+    }
+}
+
+static void compute_swapped(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    const unsigned char first = element[0];
+    (void)argument;
+    (void)places;
+    (void)b;
+    element[0] = element[2];
+    element[2] = first;
+}
+
+static void compute_reversed(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    (void)argument;
+    (void)places;
+    (void)b;
+    for (int k = 0; k < 4; ++k) {
+        const unsigned char byte = element[k];
+        element[k] = element[7 - k];
+        element[7 - k] = byte;
+    }
+}
+
+static void compute_rooted(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    double x, a;
+    (void)places;
+    (void)b;
+    memcpy(&x, element, sizeof x);
+    memcpy(&a, argument, sizeof a);
+    x = sqrt(fabs(x)) + a;
+    memcpy(element, &x, sizeof x);
+}
+
+static void compute_clamped(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    uint16_t x;
+    int32_t a;
+    (void)places;
+    (void)b;
+    memcpy(&x, element, sizeof x);
+    memcpy(&a, argument, sizeof a);
+    a = x - a % 100000;
+    x = (uint16_t)(a < 10 ? 10 : a > 60000 ? 60000 : a);
+    memcpy(element, &x, sizeof x);
+}
+
+static void compute_mixed(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    uint32_t x[4], a[4];
+    (void)places;
+    (void)b;
+    memcpy(x, element, sizeof x);
+    memcpy(a, argument, sizeof a);
+    for (int k = 0; k < 4; ++k)
+        x[k] ^= a[k] + 7;
+    memcpy(element, x, sizeof x);
+}
+
+static void compute_numbered(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    uint64_t x;
+    memcpy(&x, element, sizeof x);
+    x += (uint64_t)places[1] * 3 + (uint64_t)(b << 3) * *argument;
+    memcpy(element, &x, sizeof x);
+}
+
+static void compute_negative(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    (void)argument;
+    (void)places;
+    (void)b;
+    if (*element < 128)
+        *element = (unsigned char)(256 - *element);
+}
+
+static void compute_lesser(unsigned char *element, const unsigned char *argument, const size_t *places, size_t b)
+{
+    uint32_t x;
+    float y, a;
+    (void)places;
+    (void)b;
+    memcpy(&x, element, sizeof x);
+    memcpy(&a, argument, sizeof a);
+    x &= 0x7fffffff;
+    memcpy(&y, &x, sizeof y);
+    y = fminf(y, a);
+    memcpy(element, &y, sizeof y);
+}
+
+static const struct {
+    const char *type, *argument_type, *text;
+    compute *compute;
+} expressions[] = {
+    {"float", "float", "x * a", compute_scaled},
+    {"float", "", "x + b * 5 + i * 31 + j * 1009", compute_placed},
+    {"uchar4", "float", "convert_uchar4_sat_rte(convert_float4(x) * (float4)(a))", compute_bright},
+    {"uchar4", "", "(uchar4)(x.z, x.s1, x.x, x.w)", compute_swapped},
+    {"uchar8", "", "x.s76543210", compute_reversed},
+    {"double", "double", "sqrt(fabs(x)) + a", compute_rooted},
+    {"ushort", "int", "clamp(x - a % 100000, 10, 60000)", compute_clamped},
+    {"uint4", "uint4", "x ^ (a + (uint4)(7)) /* 7, 7, 7, 7 */", compute_mixed},
+    {"ulong", "uchar", "x + (ulong)i1 * 3 + (ulong)(b << 3) * a", compute_numbered},
+    {"char", "", "x < 0 ? x : (char)-x", compute_negative},
+    {"uint", "float", "as_uint(fmin(as_float(x & 0x7fffffff), a))", compute_lesser},
+};
+
+static void set_expression(ipt_plan_desc *desc, size_t number, unsigned char argument[16])
+{
+    const float factor = (float)views_between(1, 99) / 16;
+    const double summand = factor;
+    fill(argument, 16);
+    desc->expression = expressions[number].text;
+    desc->expression_type = expressions[number].type;
+    desc->elem_size = ipt__type_bytes(desc->expression_type);
+    if (*expressions[number].argument_type) {
+        desc->expression_argument_type = expressions[number].argument_type;
+        desc->expression_argument = argument;
+        if (!strcmp(desc->expression_argument_type, "float"))
+            memcpy(argument, &factor, sizeof factor);
+        if (!strcmp(desc->expression_argument_type, "double"))
+            memcpy(argument, &summand, sizeof summand);
+    }
+}
+
+/* Elements without their value. */
+static size_t wrong_values(const ipt_plan_desc *desc, size_t number, const unsigned char *result,
+                           const unsigned char *source, size_t elements)
+{
+    size_t wrong = 0, places[IPT_MAX_RANK];
+    for (size_t m = 0; m < desc->batch; ++m)
+        for (size_t at = 0; at < elements; ++at) {
+            const size_t cols = ipt__moves[desc->move].transposed ? desc->rows : desc->cols;
+            size_t rest = at, from = desc->rank ? array_source_of(desc, at) : source_of(desc, at);
+            unsigned char element[16];
+            for (unsigned i = desc->rank; i-- > 0; rest /= desc->shape[desc->axes[i]])
+                places[i] = rest % desc->shape[desc->axes[i]];
+            if (!desc->rank) {
+                places[0] = at / cols;
+                places[1] = at % cols;
+            }
+            memcpy(element, source + (m * elements + from) * desc->elem_size, desc->elem_size);
+            expressions[number].compute(element, (const unsigned char *)desc->expression_argument, places, m);
+            wrong += memcmp(result + (m * elements + at) * desc->elem_size, element, desc->elem_size) != 0;
+        }
+    return wrong;
+}
+
+enum { IN_BUFFER, OUT_OF_PLACE, IN_MEMORY, UNALIGNED, CUT, WAYS };
+
+/* Executes a plan with an expression in one of these ways. memory: the source, then the result. */
+static void execute(ipt_context *context, ipt_plan *plan, int way, unsigned char *memory, size_t bytes)
+{
+    const size_t offset = way == UNALIGNED;
+    const cl_command_queue queue = make_queue(context);
+    const cl_mem buffer = make_buffer(context, bytes, memory), other = make_buffer(context, bytes, memory);
+    const cl_mem result = way == OUT_OF_PLACE ? other : buffer;
+    ipt_result done;
+    if (way == IN_BUFFER)
+        done = ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, NULL);
+    else if (way == OUT_OF_PLACE)
+        done = ipt_plan_execute_out_of_place(plan, queue, buffer, 0, other, 0, 0, NULL, NULL);
+    else {
+        memmove(memory + offset, memory, bytes);
+        done = ipt_plan_execute_host(plan, memory + offset);
+        memmove(memory, memory + offset, bytes);
+    }
+    if (done)
+        fail_msg("way %d: %s", way, ipt_context_error(context));
+    if (way == IN_BUFFER || way == OUT_OF_PLACE)
+        assert_int_equal(calls->clEnqueueReadBuffer(queue, result, CL_TRUE, 0, bytes, memory, 0, NULL, NULL),
+                         CL_SUCCESS);
+    calls->clReleaseMemObject(buffer);
+    calls->clReleaseMemObject(other);
+    calls->clReleaseCommandQueue(queue);
+}
+
+/* Expressions that were compiled with this program compute what plain C does: matrices and arrays, in all ways. */
+static void native_expressions(void **state)
+{
+    enum { EXPRESSIONS = sizeof expressions / sizeof expressions[0] };
+    size_t executed[WAYS] = {0};
+    ipt_context *context;
+    (void)state;
+    native_context(&context, 3);
+    for (size_t i = 0; i < 2 * cases + EXPRESSIONS; ++i) {
+        const size_t number = i % EXPRESSIONS;
+        const int way = (int)(i / EXPRESSIONS % WAYS);
+        unsigned char argument[16], *source, *memory;
+        ipt_plan_desc desc;
+        ipt_plan *plan;
+        size_t elements, bytes;
+        ipt_result result;
+        views_state = seed * 1000003 + i;
+        (views_between(0, 1) ? draw_array : draw_matrix)(&desc);
+        desc.batch = views_between(1, 3);
+        desc.max_workspace = 0;
+        if (way == OUT_OF_PLACE)
+            desc.move = IPT_MOVE_TRANSPOSE;
+        set_expression(&desc, number, argument);
+        elements = desc.rank ? 1 : desc.rows * desc.cols;
+        for (unsigned axis = 0; axis < desc.rank; ++axis)
+            elements *= desc.shape[axis];
+        bytes = elements * desc.batch * desc.elem_size;
+        desc.max_device_memory = way == CUT ? bytes / 2 + 40000 : 0;
+        source = (unsigned char *)malloc(bytes);
+        memory = (unsigned char *)malloc(bytes + 1);
+        fill(source, bytes);
+        memcpy(memory, source, bytes);
+        result = ipt_plan_create(context, &desc, &plan);
+        if (result && !(way == CUT && result == IPT_ERROR_UNSUPPORTED))
+            fail_msg("case %zu of seed %zu: %s", i, seed, ipt_context_error(context));
+        if (!result) {
+            execute(context, plan, way, memory, bytes);
+            if (wrong_values(&desc, number, memory, source, elements))
+                fail_msg("case %zu of seed %zu, way %d: wrong values of '%s'\n%s", i, seed, way, desc.expression,
+                         ipt_plan_describe(plan));
+            ++executed[way];
+        }
+        ipt_plan_destroy(plan);
+        free(source);
+        free(memory);
+    }
+    for (int way = 0; way < WAYS; ++way)
+        assert_true(executed[way] > 0);
+    ipt_context_destroy(context);
+}
+
+/* Expressions in arrays with gaps: the bytes between elements stay. */
+static void native_expressions_in_views(void **state)
+{
+    ipt_context *context;
+    (void)state;
+    native_context(&context, 0);
+    for (size_t i = 0; i < cases; ++i) {
+        const size_t number = 2 * (i % 4); /* expressions without places */
+        unsigned char argument[16], *source, *memory, *expected;
+        size_t lengths[3], bytes, out[3];
+        ipt_plan_desc desc = {.rank = 3, .axes = {2, 1, 0}};
+        ipt_plan *plan;
+        views_state = seed * 1000003 + i;
+        set_expression(&desc, number, argument);
+        if (i % 2) {
+            desc.axes[0] = 1;
+            desc.axes[1] = 2;
+        }
+        for (int axis = 0; axis < 3; ++axis)
+            desc.shape[axis] = lengths[axis] = views_between(1, 24);
+        desc.strides[2] = desc.strides_out[2] = desc.elem_size;
+        for (int axis = 2; axis-- > 0;) {
+            desc.strides[axis] = desc.strides[axis + 1] * lengths[axis + 1] + desc.elem_size * views_between(0, 2);
+            desc.strides_out[axis] = desc.strides_out[axis + 1] * lengths[desc.axes[axis + 1]] +
+                                     desc.elem_size * views_between(i % 4 == 0, 2);
+        }
+        for (int axis = 0; axis < 3; ++axis)
+            out[desc.axes[axis]] = desc.strides_out[axis];
+        bytes = ipt__max(desc.strides[0] * lengths[0], desc.strides_out[0] * lengths[desc.axes[0]]) + desc.elem_size;
+        source = (unsigned char *)malloc(bytes);
+        memory = (unsigned char *)malloc(bytes);
+        expected = (unsigned char *)malloc(bytes);
+        fill(source, bytes);
+        memcpy(memory, source, bytes);
+        memcpy(expected, source, bytes);
+        if (ipt_plan_create(context, &desc, &plan) || ipt_plan_execute_host(plan, memory))
+            fail_msg("case %zu of seed %zu: %s", i, seed, ipt_context_error(context));
+        for (int writes = 0; writes < 2; ++writes) /* bytes that only the source has may have any value */
+            for (size_t at = 0; at < lengths[0] * lengths[1] * lengths[2]; ++at) {
+                const size_t x = at / lengths[2] / lengths[1], y = at / lengths[2] % lengths[1], z = at % lengths[2];
+                const size_t from = x * desc.strides[0] + y * desc.strides[1] + z * desc.strides[2];
+                const size_t to = x * out[0] + y * out[1] + z * out[2];
+                if (writes) {
+                    memcpy(expected + to, source + from, desc.elem_size);
+                    expressions[number].compute(expected + to, argument, NULL, 0);
+                } else
+                    memcpy(expected + from, memory + from, desc.elem_size);
+            }
+        if (memcmp(memory, expected, bytes))
+            fail_msg("case %zu of seed %zu: wrong values of '%s'\n%s", i, seed, desc.expression,
+                     ipt_plan_describe(plan));
+        ipt_plan_destroy(plan);
+        free(source);
+        free(memory);
+        free(expected);
+    }
+    ipt_context_destroy(context);
+}
+
 /* What needs a compiler is refused, with the way out. */
 static void native_refusals(void **state)
 {
@@ -510,18 +833,28 @@ static void native_refusals(void **state)
     (void)state;
     native_context(&context, 0);
     assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(ipt_context_error(context), "OpenCL device"));
+    assert_non_null(strstr(ipt_context_error(context),
+                           "use an OpenCL device, or `ipt precompile --native FILE.h --type "
+                           "uint --expression 'x + 1'`"));
     assert_null(plan);
     ipt_context_destroy(context);
 }
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(native_matrices), cmocka_unit_test(native_arrays),   cmocka_unit_test(native_views),
-        cmocka_unit_test(native_programs), cmocka_unit_test(native_events),   cmocka_unit_test(native_users),
-        cmocka_unit_test(native_fork),     cmocka_unit_test(native_choice),   cmocka_unit_test(native_refusals),
-        cmocka_unit_test(native_handles),  cmocka_unit_test(native_as_opencl)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(native_matrices),
+                                       cmocka_unit_test(native_arrays),
+                                       cmocka_unit_test(native_views),
+                                       cmocka_unit_test(native_programs),
+                                       cmocka_unit_test(native_events),
+                                       cmocka_unit_test(native_users),
+                                       cmocka_unit_test(native_fork),
+                                       cmocka_unit_test(native_choice),
+                                       cmocka_unit_test(native_refusals),
+                                       cmocka_unit_test(native_handles),
+                                       cmocka_unit_test(native_as_opencl),
+                                       cmocka_unit_test(native_expressions),
+                                       cmocka_unit_test(native_expressions_in_views)};
     cases = count > 1 ? (size_t)strtoull(arguments[1], NULL, 10) : cases;
     seed = count > 2 ? (size_t)strtoull(arguments[2], NULL, 10) : seed;
     if (count > 3)

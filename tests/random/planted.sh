@@ -47,7 +47,7 @@ while read -r line; do
             continue 2
         fi
     done
-    (cd $copy && ../../embed kernels gen/kernels.def gen/kernels/native.h $KERNEL_FILES > ipt_kernels.h)
+    (cd $copy && ../../embed kernels gen/kernels.def gen/kernels/native.h gen/kernels/expressions.h $KERNEL_FILES > ipt_kernels.h)
     ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -w -DIPT_NO_NATIVE -I$copy -I. -Itests/support -o "$out/$program" "$here/$program.c" ${LDLIBS:--lOpenCL -lpthread}
     log=$out/$(echo "$name" | tr ' ' _).log
     status=0

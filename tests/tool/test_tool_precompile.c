@@ -319,6 +319,42 @@ static void tool_precompile_full_disk(void **state)
     assert_false(exists(in_directory("kernels.h")));
 }
 
+/* Expressions for the native driver, for which the tool needs no device. tests/native compiles some. */
+static void tool_precompile_native(void **state)
+{
+    static const struct {
+        const char *type, *text, *literal, *tokens;
+    } cases[] = {
+        {"float", "x * a", "\"x * a\"", "ipt__cl_x * ipt__cl_a"},
+        {"uchar4", "(uchar4)( x.z,x . s3 )", "\"(uchar4)( x.z,x . s3 )\"",
+         "ipt__cl_vector(ipt__native_uchar, 4,  ipt__cl_x[2],ipt__cl_x [3] )"},
+        {"uchar2", "x.yx /* \\ */", "\"x.yx /* \\\\ */\"",
+         "ipt__cl_vector(ipt__native_uchar, 2, ipt__cl_x[1], ipt__cl_x[0])"},
+        {"int", "as_int (convert_float(x)) + 'a' - 0x1Fu + (int)1.5e-1f", "'a'",
+         "ipt__cl_as(ipt__native_int, ipt__cl_cast(ipt__native_float, ipt__cl_x)) + 'a' - 0x1Fu + "
+         "(ipt__native_int)1.5e-1f"},
+        {"uchar4", "convert_uchar4_sat_rte(x)", "sat", "ipt__cl_each(sat_rte, ipt__native_uchar, 4, ipt__cl_x)"},
+        {"long", "pow(x, M_PI) + convert_long_sat(x) + foo ? x.xyz : i12", "foo \\? x",
+         "ipt__cl_math_2(pow, ipt__cl_x, 3.14159265358979324) + ipt__cl_convert_long_sat(ipt__cl_x) + ipt__cl_foo ? "
+         "ipt__cl_x.xyz : ipt__cl_i12"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        run_tool(0, "precompile", "--native", in_directory("native.h"), "--expression", cases[i].text, "--type",
+                 cases[i].type, "--device=nosuchdevice");
+        assert_string_equal(last.output, "");
+        assert_string_equal(last.errors, "");
+        expect_files("native.h");
+        content read = read_content(in_directory("native.h"));
+        char *text = calloc(1, read.size + 1);
+        memcpy(text, read.bytes, read.size);
+        expect_word(text, cases[i].literal);
+        expect_word(text, cases[i].tokens);
+        free(text);
+        free(read.bytes);
+    }
+}
+
 static void tool_precompile_failures(void **state)
 {
     (void)state;
@@ -352,6 +388,7 @@ const struct CMUnitTest test_tool_precompile[] = {
     IN_DIRECTORY(tool_precompile_header),
     IN_DIRECTORY(tool_precompile_header_names),
     IN_DIRECTORY(tool_precompile_full_disk),
+    IN_DIRECTORY(tool_precompile_native),
     IN_DIRECTORY(tool_precompile_failures),
 };
 const size_t test_tool_precompile_count = sizeof test_tool_precompile / sizeof test_tool_precompile[0];

@@ -7,10 +7,10 @@
 
 #if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 64
 typedef ulong ipt_number;
-#define ipt_divide_number ipt_divide64
+#define IPT_DIVIDE_NUMBER ipt_divide64
 #else
 typedef uint ipt_number;
-#define ipt_divide_number ipt_divide32
+#define IPT_DIVIDE_NUMBER ipt_divide32
 #endif
 
 #if IPT_PLACES
@@ -33,7 +33,7 @@ IPT_INLINE ipt_unit ipt_apply_at(ipt_unit unit, const ipt_given *g, long b, long
 /* Splits `rest` into the place along axis k and the number of lines before it. Axes from IPT_PLACES on have no places.
  */
 #define IPT_SPLIT(k, rest, lines)                                                                                      \
-    const ipt_number lines = IPT_PLACES > k ? ipt_divide_number(rest, IPT_DIVISOR(g->result##k)) : rest;               \
+    const ipt_number lines = IPT_PLACES > k ? IPT_DIVIDE_NUMBER(rest, IPT_DIVISOR(g->result##k)) : rest;               \
     const long i##k = IPT_PLACES > k ? (long)(rest - lines * (ipt_number)g->result##k) : 0
 
 IPT_INLINE ipt_unit ipt_apply_to(ipt_unit unit, ipt_number number, const ipt_given *g)

@@ -148,6 +148,9 @@ IPT_INLINE void ipt_store_piece(__global ipt_unit *to, const ipt_unit *from, uin
     for (uint r = 0; r < IPT_HELD; ++r)
         if (IPT_LANE + r * IPT_LANES < units)
             to[IPT_LANE + r * IPT_LANES] = ipt_apply(from[r], g);
+#ifdef IPT_APPLY_RUN /* C's text: the expression is a function */
+    IPT_APPLY_RUN(to, units, 0);
+#endif
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void

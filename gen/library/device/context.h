@@ -344,6 +344,7 @@ static ipt_result ipt__read_limits(ipt__driver_id driver, const ipt_context_desc
             !ipt__driver_of(driver)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
     limits->held_vectors = ipt__held_vectors(limits);
+    limits->compiles_nothing = ipt__driver_of(driver)->program_of != NULL;
     ipt__read_model(&asked, extensions, major * 10 + minor, limits);
     if (pocl && limits->sub_group >= 2) /* PoCL emulates sub-groups by work-groups, with wrong results (5.0, 6.0) */
         limits->sub_group = 0;

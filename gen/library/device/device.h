@@ -34,7 +34,8 @@ enum {
 typedef struct ipt__limits {
 #define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
-    size_t held_vectors; /* vectors of a panel that a work-item stores in registers: follows from nvidia */
+    size_t held_vectors;  /* vectors of a panel that a work-item stores in registers: follows from nvidia */
+    int compiles_nothing; /* the driver has programs of its own */
 } ipt__limits;
 
 /* The tuning constants of the device: a CPU's or a GPU's. */

@@ -69,7 +69,8 @@ static cl_int CL_API_CALL ipt__native_clGetProgramBuildInfo(cl_program program, 
  * driver has none, or there was no memory (*error). */
 static cl_program ipt__native_program_of(ipt__kernel_id id, const ipt__params *params, cl_int *error)
 {
-    const ipt__native_program *const found = ipt__native_find(id, params);
+    ipt__native_apply *const apply = params->apply ? ipt__native_expression_of(params) : NULL;
+    const ipt__native_program *const found = params->apply && !apply ? NULL : ipt__native_find(id, params);
     ipt__native_kernel *const made = found ? (ipt__native_kernel *)calloc(1, sizeof *made) : NULL;
     *error = !found ? CL_INVALID_KERNEL_NAME : made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!made)
@@ -81,6 +82,8 @@ static cl_program ipt__native_program_of(ipt__kernel_id id, const ipt__params *p
     made->tile = params->tile;
     made->tall = params->tall;
     made->axes = params->axes;
+    made->apply = apply;
+    made->places = params->places;
     return (cl_program)(void *)made;
 }
 
@@ -124,8 +127,10 @@ static cl_int CL_API_CALL ipt__native_clSetKernelArg(cl_kernel kernel, cl_uint i
         memcpy(&set->memories[index], value, sizeof set->memories[index]);
     else if (info->local && index == info->memories)
         set->local_bytes = bytes;
-    else if (bytes <= sizeof set->arguments)
+    else if (index == info->memories + (cl_uint)info->local && bytes <= sizeof set->arguments)
         memcpy(&set->arguments, value, bytes);
+    else if (bytes <= sizeof set->value)
+        memcpy(set->value, value, bytes);
     else
         return CL_INVALID_ARG_SIZE;
     return set->local_bytes <= IPT__NATIVE_LOCAL_BYTES ? CL_SUCCESS : CL_OUT_OF_RESOURCES;

@@ -1,10 +1,6 @@
 /* The native driver's kernels: the texts of gen/kernels, compiled as C with the program that includes ipt.h. */
 #ifdef IPT_NATIVE
 
-#if !defined(__GNUC__) && !defined(__clang__)
-#error "IPT_NATIVE needs GCC or clang: their vectors and atomics"
-#endif
-
 /* The name by which this file, or the file that has both headers, includes ipt_kernels.h again. */
 #ifndef IPT_KERNELS_FILE
 #define IPT_KERNELS_FILE "ipt_kernels.h"
@@ -15,63 +11,6 @@ enum {
     IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
     IPT__NATIVE_REGISTERS = 32       /* most units of a piece that kernel views holds */
 };
-
-typedef unsigned long long ipt__native_ulong IPT__ALIGNED(unsigned long long); /* as in arguments */
-typedef long long ipt__native_long;
-#define IPT__NATIVE_VECTOR(type, count) __attribute__((vector_size(sizeof(type) * (count))))
-typedef cl_uint ipt__native_uint2 IPT__NATIVE_VECTOR(cl_uint, 2);
-typedef cl_uint ipt__native_uint4 IPT__NATIVE_VECTOR(cl_uint, 4);
-typedef cl_uint ipt__native_uint8 IPT__NATIVE_VECTOR(cl_uint, 8);
-typedef ipt__native_ulong ipt__native_ulong2 IPT__NATIVE_VECTOR(ipt__native_ulong, 2);
-typedef ipt__native_ulong ipt__native_ulong4 IPT__NATIVE_VECTOR(ipt__native_ulong, 4);
-typedef unsigned char ipt__native_uchar16 IPT__NATIVE_VECTOR(unsigned char, 16);
-typedef unsigned short ipt__native_ushort8 IPT__NATIVE_VECTOR(unsigned short, 8);
-typedef unsigned short ipt__native_ushort16 IPT__NATIVE_VECTOR(unsigned short, 16);
-
-/* What a program learns at run time, where OpenCL compiles for each value. */
-typedef struct ipt__native_call {
-    cl_uint group, groups; /* number of this work-group, and of all */
-    cl_uint tile, tall, axes;
-} ipt__native_call;
-
-/* A launch: a kernel with its arguments. */
-typedef struct ipt__native_launch {
-    char *memories[2];
-    size_t local_bytes;
-    const void *arguments;
-    ipt__native_call call;
-} ipt__native_launch;
-
-/* Runs one work-group. local: `local_bytes` bytes, aligned to 16. */
-typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
-
-/* A vector of components of x and y, by their indices in both. */
-#if defined(__clang__) || __GNUC__ >= 12
-#define IPT__NATIVE_MIX(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
-#else
-#define IPT__NATIVE_MIX(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
-#endif
-
-/* floor(a * b / 2^64) */
-static inline ipt__native_ulong ipt__native_mul_hi(ipt__native_ulong a, ipt__native_ulong b)
-{
-#if defined(__SIZEOF_INT128__)
-    __extension__ typedef unsigned __int128 wide;
-    return (ipt__native_ulong)((wide)a * b >> 64);
-#else
-    const ipt__native_ulong low = a & 0xffffffffu, high = a >> 32, other_low = b & 0xffffffffu, other_high = b >> 32;
-    const ipt__native_ulong first = low * other_low, second = high * other_low + (first >> 32);
-    const ipt__native_ulong third = low * other_high + (second & 0xffffffffu);
-    return high * other_high + (second >> 32) + (third >> 32);
-#endif
-}
-
-/* OpenCL's atomic_cmpxchg: returns the word's old value. */
-static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
-{
-    __atomic_compare_exchange_n(word, &expected, stored, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return expected;
-}
 
 /* A name of a program's own, and functions that call kernels with one or two memories, without or with local memory. */
 #define IPT__NATIVE_JOIN_NAME(name, kernel, unit, kind, level) name##_##kernel##_##unit##_##kind##_##level
@@ -85,6 +24,7 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
         ipt_arguments arguments;                                                                                       \
         ipt__native_call call = launch->call;                                                                          \
         call.group = group;                                                                                            \
+        call.launch = launch;                                                                                          \
         (void)local;                                                                                                   \
         memcpy(&arguments, launch->arguments, sizeof arguments);                                                       \
         ipt_k_##kernel(memories, arguments, call);                                                                     \
@@ -114,6 +54,7 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wmisleading-indentation"
 #pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wpsabi"
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
@@ -124,6 +65,11 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#if defined(__cplusplus)
+#pragma GCC diagnostic ignored "-Wnarrowing"
+#else
+#pragma GCC diagnostic error "-Wimplicit-function-declaration" /* of an expression */
 #endif
 
 #if defined(__i386__) && !defined(__SSE2__)
@@ -204,6 +150,11 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
 #endif
 #endif
 
+#ifdef IPT_NATIVE_EXPRESSIONS
+#include IPT_NATIVE_EXPRESSIONS
+#undef IPT_NATIVE_EXPRESSION
+#endif
+
 #pragma GCC diagnostic pop
 
 /* A kernel of one kind: a function for each level and unit. */
@@ -250,10 +201,10 @@ static cl_uint ipt__native_kind(ipt__kernel_id id, const ipt__params *params)
         return params->inner;
 #ifndef IPT_NO_BOXES
     case IPT__KERNEL_thin:
-        return params->channels;
+        return params->apply ? 0 : params->channels;
 #endif
-    default:
-        return 0;
+    default: /* 1: applies an expression, which only kernel views has; kernel map has no other program */
+        return params->apply && id != IPT__KERNEL_map;
     }
 }
 
@@ -263,7 +214,7 @@ static const ipt__native_program *ipt__native_find(ipt__kernel_id id, const ipt_
 {
     const cl_uint kind = ipt__native_kind(id, params);
     size_t i;
-    if (params->apply || params->operands || params->group_size > 1 || params->lanes > 1 || params->bank_padding ||
+    if (params->operands || params->group_size > 1 || params->lanes > 1 || params->bank_padding ||
         params->flag_spread > 1 || params->reversed || params->index_bits == 32 ||
         params->local_bytes > IPT__NATIVE_LOCAL_BYTES || params->registers > IPT__NATIVE_REGISTERS ||
         (params->registers && id == IPT__KERNEL_shuffle))
@@ -272,6 +223,29 @@ static const ipt__native_program *ipt__native_find(ipt__kernel_id id, const ipt_
         if (ipt__native_programs[i].id == id && ipt__native_programs[i].kind == kind)
             return &ipt__native_programs[i];
     return NULL;
+}
+
+/* The expressions that were compiled with ipt. argument: the type of `a`, or "none". */
+typedef struct ipt__native_expression {
+    const char *type, *text, *argument;
+    ipt__native_apply *apply;
+} ipt__native_expression;
+static const ipt__native_expression ipt__native_expressions[] = {
+#ifdef IPT_NATIVE_EXPRESSIONS
+#define IPT_NATIVE_EXPRESSION(name, type, text, argument, ...) {#type, text, #argument, ipt__native_apply_##name},
+#include IPT_NATIVE_EXPRESSIONS
+#undef IPT_NATIVE_EXPRESSION
+#endif
+    {NULL, NULL, NULL, NULL}};
+
+/* The program's function for the expression of params; NULL: there is none. */
+static ipt__native_apply *ipt__native_expression_of(const ipt__params *params)
+{
+    const ipt__native_expression *its = ipt__native_expressions;
+    while (its->type && (strcmp(its->type, params->expression_type) || strcmp(its->text, params->expression) ||
+                         strcmp(its->argument, params->argument_type ? params->argument_type : "none")))
+        ++its;
+    return its->apply;
 }
 
 #endif

@@ -51,7 +51,9 @@ typedef struct ipt__native_kernel {
     cl_uint unit; /* index */
     ipt__native_memory *memories[2];
     size_t local_bytes;
-    cl_uint tile, tall, axes;
+    cl_uint tile, tall, axes, places;
+    ipt__native_apply *apply;
+    cl_ulong value[2]; /* of the expression's argument */
     ipt__arguments arguments;
 } ipt__native_kernel;
 
@@ -222,6 +224,10 @@ static void ipt__native_do_kernel(ipt__native_command *command)
     work.launch.call.tile = kernel->tile;
     work.launch.call.tall = kernel->tall;
     work.launch.call.axes = kernel->axes;
+    work.launch.call.launch = NULL; /* see IPT__NATIVE_RUN */
+    work.launch.apply = kernel->apply;
+    work.launch.places = kernel->places;
+    work.launch.value = kernel->value;
     work.run = kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit];
     job.run = ipt__native_group;
     job.job = &work;

@@ -266,7 +266,8 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call
         result = ipt__run_launch(&run, &launches->items[plan->device->out_of_place], none);
         run.buffers[0] = run.buffers[1];
         run.bases[0] = run.bases[1];
-        if (!result && ipt__named_places(&plan->problem.desc)) /* the MAP stage, in the target */
+        if (!result && plan->problem.desc.expression &&
+            !ipt__applies_anywhere(&plan->problem)) /* the MAP stage, in the target */
             result = ipt__run_stage(&run, launches, &launches->stages[launches->stage_count - 1]);
         if (result && run.commands)
             result = ipt__fail_incomplete("some commands were enqueued, so the destination's content is undefined");

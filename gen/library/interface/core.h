@@ -221,6 +221,10 @@ typedef struct ipt_plan_desc {
  * cut and in plans for several contexts: these fail with UNSUPPORTED. Host matrices then go whole, not overlapped. An
  * axis that the result lacks is INVALID_ARGUMENT. */
 
+/* Expressions on the native driver are compiled with the program: see >>moves and IPT_NATIVE_EXPRESSIONS. Plans for any
+ * shape have those, with the same text, expression_type and type of `a`. Others are UNSUPPORTED. They take a pass of
+ * their own over the result, except in views. */
+
 /* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
                                          ipt_plan **plan);

@@ -134,7 +134,8 @@
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
  * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. It may name
- * the place of x in the result: i and j (row and column), i0, i1 and so on (axes), b (matrix of the batch). desc.from and
+ * the place of x in the result: i and j (row and column), i0, i1 and so on (axes), b (matrix of the batch). The native
+ * driver has the expressions of the file IPT_NATIVE_EXPRESSIONS, by `ipt precompile --native FILE.h`. desc.from and
  * desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
  * ipt_batch_create runs an action, yours or one of linear algebra, on very many small matrices: see >>interface/batch.
  *
@@ -158,6 +159,8 @@
  *   IPT_NO_NATIVE          leaves out the native driver: this CPU without OpenCL, its kernels compiled by GCC or clang
  *                          with ipt. Other compilers, and programs with their own lock, do not have it
  *   IPT_NATIVE             adds the native driver to a program with its own lock; its threads are pthread's or Windows'
+ *   IPT_NATIVE_EXPRESSIONS the name of a file by `ipt precompile --native`, in quotes: the native driver's expressions.
+ *                          Defined with IPT_IMPLEMENTATION
  *   IPT_NO_OPENCL          leaves OpenCL out: reads no header of OpenCL, links with -lpthread alone
  *   IPT_KERNELS_FILE       the name of ipt_kernels.h, or of the single header, if it has another one
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics

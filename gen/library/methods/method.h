@@ -41,7 +41,7 @@ static int ipt__is_free(const ipt_plan_desc *desc)
 static ipt__params ipt__cooperative_params(const ipt__problem *problem)
 {
     ipt__params params = ipt__plan_params(problem, problem->element_units);
-    ipt__params_apply(&params, &problem->desc, ipt__applies_anywhere(&problem->desc));
+    ipt__params_apply(&params, &problem->desc, ipt__applies_anywhere(problem));
     params.index_bits = 32;
     params.tall = problem->desc.rows >= problem->desc.cols;
     return params;

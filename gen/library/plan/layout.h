@@ -142,7 +142,7 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
-    const int reverses = ipt__layout_reverses(layout), anywhere = ipt__applies_anywhere(desc);
+    const int reverses = ipt__layout_reverses(layout), anywhere = ipt__applies_anywhere(problem);
     int i, by, can;
     if (layout->has_epilogue)
         return;
@@ -166,7 +166,7 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
         ;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
-    layout->stages[by].apply = anywhere ? 1 : 2;
+    layout->stages[by].apply = ipt__named_places(desc) ? 2 : 1;
     for (i = 0; i < layout->stage_count; ++i)
         if (anywhere && ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
             layout->stages[i].apply = 1;

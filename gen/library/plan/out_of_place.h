@@ -33,7 +33,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
     size_t tries[2];
     ipt__params plain = ipt__plan_params(&plan->problem, plan->problem.element_units);
     int i;
-    ipt__params_apply(&plain, &plan->problem.desc, ipt__applies_anywhere(&plan->problem.desc));
+    ipt__params_apply(&plain, &plan->problem.desc, ipt__applies_anywhere(&plan->problem));
     ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt__params params = plain;

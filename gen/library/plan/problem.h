@@ -101,10 +101,12 @@ static unsigned ipt__named_places(const ipt_plan_desc *desc)
     return desc->expression ? ipt__text_needs(desc->expression, 0, NULL, NULL) / IPT__NEEDS_BATCH : 0;
 }
 
-/* Whether any stage may apply the expression on the way. */
-static int ipt__applies_anywhere(const ipt_plan_desc *desc)
+/* Whether any stage may apply the expression on the way. A device that compiles nothing has programs of MAP and VIEW
+ * stages for it. */
+static int ipt__applies_anywhere(const ipt__problem *problem)
 {
-    return desc->expression && !ipt__named_places(desc);
+    return problem->desc.expression && !ipt__named_places(&problem->desc) &&
+           (!problem->limits.compiles_nothing || ipt__is_view(problem));
 }
 
 /* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of the pass
@@ -177,10 +179,11 @@ static size_t ipt__extent_units(const ipt__problem *problem)
     return (problem->pitched ? problem->extent_bytes : problem->matrix_bytes) / problem->unit_bytes;
 }
 
-/* Whether 31 bits number the elements of all matrices. */
+/* Whether 31 bits number the elements of all matrices, and the device divides 32 bits faster than 64: see
+ * ipt__index_bits. */
 static int ipt__numbers_are_short(const ipt__problem *problem)
 {
-    return problem->matrix_bytes / problem->desc.elem_size < 0x80000000u / problem->desc.batch;
+    return !problem->limits.cpu && problem->matrix_bytes / problem->desc.elem_size < 0x80000000u / problem->desc.batch;
 }
 
 /* The width of numbers up to `most`. CPUs divide 64 bits as fast as 32, so they need no programs for both. */

@@ -457,16 +457,20 @@ static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__prog
 /* Takes the program from a driver that compiles nothing. */
 static IPT__RARE ipt_result ipt__program_ready(const ipt_context *context, ipt__program *program)
 {
+    const ipt__params *const params = &program->params;
     cl_int error;
-    program->program = ipt__calls(context)->program_of(program->id, &program->params, &error);
+    program->program = ipt__calls(context)->program_of(program->id, params, &error);
     if (program->program || error == CL_OUT_OF_HOST_MEMORY)
         return program->program ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    if (params->apply)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "the device compiles nothing, and ipt was compiled without this expression: use an OpenCL "
+                         "device, or `ipt precompile --native FILE.h --type %s%s%s --expression '%s'`",
+                         params->expression_type, params->argument_type ? " --argument-type " : "",
+                         params->argument_type ? params->argument_type : "", params->expression);
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "the device compiles nothing and has no program of %s for %s: an OpenCL device can do this",
-                     ipt__kernels[program->id].name,
-                     program->params.apply      ? "an expression"
-                     : program->params.operands ? "an action"
-                                                : "these parameters");
+                     ipt__kernels[program->id].name, params->operands ? "an action" : "these parameters");
 }
 
 /* Loads a program, or else compiles it. */

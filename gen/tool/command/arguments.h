@@ -33,11 +33,11 @@ typedef struct arguments {
     const char *operand;   /* the first operand; NULL: none */
     char *const *operands; /* all of them */
     size_t operand_count;
-    matrix_shape shape;                            /* of the operand, or of --raw */
-    const char *device;                            /* NULL: the library chooses */
-    const char *cache;                             /* a folder; "": none, NULL: the library chooses */
-    const char *wisdom, *profile, *output, *embed; /* paths, NULL: none */
-    const char *target;                            /* NULL: the selected device */
+    matrix_shape shape;                                     /* of the operand, or of --raw */
+    const char *device;                                     /* NULL: the library chooses */
+    const char *cache;                                      /* a folder; "": none, NULL: the library chooses */
+    const char *wisdom, *profile, *output, *embed, *native; /* paths, NULL: none */
+    const char *target;                                     /* NULL: the selected device */
     bool raw, verbose, help, measure, no_cooperative, pad, blas, out_of_place, write_profile, startup, startup_step;
     bool resume, sync, no_journal, channels_last, json, mpi, force;
     ipt_sequence sequence;

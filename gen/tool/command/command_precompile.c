@@ -6,6 +6,7 @@
 #include "gen/tool/base/messages.h"
 #include "gen/tool/offline/offline.h"
 #include "gen/tool/offline/offline_steps.h"
+#include "native_expression.h"
 #include "programs.h"
 #include "gen/tool/base/seconds.h"
 #include "gen/tool/base/setup.h"
@@ -119,16 +120,25 @@ static int embed_entries(const precompile_task *task, const precompiled *work, c
     return good ? 0 : message_fail("%s: %s", task->embed, strerror(errno));
 }
 
+/* Whether there is nothing to compile. */
+static bool is_native_alone(const arguments *given)
+{
+    return given->native != NULL && given->output == NULL && given->embed == NULL;
+}
+
 /* Refuses combinations of options. Returns 0 or the exit code. */
 static int check_precompile(const arguments *given, offline_target *target)
 {
     char message[OFFLINE_MESSAGE_SIZE];
-    int code = shape_list_check(given, "precompile");
+    int code = given->native != NULL ? native_expression_check(given) : 0;
+    if (code == 0 && !is_native_alone(given)) {
+        code = shape_list_check(given, "precompile");
+    }
     if (code != 0) {
         return code;
     }
-    if (given->output == NULL && given->embed == NULL) {
-        return message_usage_error("'precompile' needs --output DIR, --embed FILE.h or both");
+    if (given->output == NULL && given->embed == NULL && given->native == NULL) {
+        return message_usage_error("'precompile' needs --output DIR, --embed FILE.h or both, or --native FILE.h");
     }
     system_status status;
     if (given->output != NULL && *given->output == '\0') {
@@ -192,7 +202,10 @@ static int run_precompile(const arguments *given)
     precompiled work = {0};
     draft header = DRAFT_NONE;
     int code = check_precompile(given, &work.target);
-    if (code != 0) {
+    if (code == 0 && given->native != NULL) {
+        code = native_expression_write(given);
+    }
+    if (code != 0 || is_native_alone(given)) {
         return code;
     }
     task.context.compiles = true;
@@ -237,4 +250,4 @@ const command command_precompile = {
     "Takes SHAPEs or --shapes, --action, or both, and needs --output, --embed or both. Without --target the device's "
     "own compiler "
     "builds the programs; other devices and drivers refuse them. No cache is read unless --cache names "
-    "one.\n" BATCH_NOTES};
+    "one. --native alone needs no shape, no device and no compiler.\n" BATCH_NOTES};

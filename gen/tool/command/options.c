@@ -32,6 +32,8 @@ const option option_list[] = {
      FIELD(output), 0, 0},
     {"-o", "PATH", NULL, OPTION_TEXT, FOR_PRECOMPILE | FOR_TUNE | FOR_TRANSPOSE, FIELD(output), 0, 0},
     {"--embed", "FILE.h", "write the programs to a C header", OPTION_TEXT, FOR_PRECOMPILE, FIELD(embed), 0, 0},
+    {"--native", "FILE.h", "write --expression as C for the native driver, for all shapes", OPTION_TEXT, FOR_PRECOMPILE,
+     FIELD(native), 0, 0},
     {"--wisdom", "FILE", "use the plans that 'ipt tune' wrote to FILE", OPTION_TEXT,
      FOR_PLANS | FOR_TRANSPOSE | FOR_TUNE, FIELD(wisdom), 0, 0},
     {"--axes", "2,0,1", "axis i of the result is the array's axis of this list's place i", OPTION_AXES,

@@ -54,7 +54,7 @@ static const char *option_of(const arguments *given, const char *const *field)
 
 int same_files_check(const arguments *given, bool adds)
 {
-    const char *const *const outputs[] = {&given->output, &given->embed, &given->csv, &given->plot};
+    const char *const *const outputs[] = {&given->output, &given->embed, &given->native, &given->csv, &given->plot};
     const char *const *const inputs[] = {&given->shapes, &given->wisdom, &given->profile};
     enum { OUTPUTS = sizeof outputs / sizeof outputs[0], INPUTS = sizeof inputs / sizeof inputs[0] };
     for (size_t i = 0; i < OUTPUTS; i++) {
