@@ -166,9 +166,10 @@
  *   IPT_API                precedes every public function, for example an export attribute
  *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time: the library that the environment's IPT_OPENCL_LIBRARY names, else
  *                          the system's
- *   IPT_NO_NATIVE          leaves out the native driver: this CPU without OpenCL, its kernels compiled by GCC or clang
- *                          with ipt. Other compilers, and programs with their own lock, do not have it
- *   IPT_NATIVE             adds the native driver to a program with its own lock; its threads are pthread's or Windows'
+ *   IPT_NO_NATIVE          leaves out the native driver: this CPU without OpenCL, its kernels compiled with ipt. Only
+ *                          GCC and clang have it from the start, and only in programs without their own lock
+ *   IPT_NATIVE             adds the native driver; its threads are pthread's or Windows'. IPT_NATIVE_PLAIN: for any
+ *                          compiler of C99, slower. IPT_THREAD_LOCAL: empty if it has no thread-local variables
  *   IPT_NATIVE_EXPRESSIONS the name of a file by `ipt precompile --native`, in quotes: the native driver's expressions.
  *                          Defined with IPT_IMPLEMENTATION
  *   IPT_NO_OPENCL          leaves OpenCL out: reads no header of OpenCL, links with -lpthread alone
@@ -328,12 +329,16 @@ typedef struct ipt_cl_event *cl_event;
 
 /* Headers, settings, and the lists of names that plans use. A newcomer skips to >>interface/core. */
 
-/* The native driver needs GCC's or clang's vectors, and threads. Who replaces the lock may have other threads. */
+/* The native driver needs threads. Who replaces the lock may have other threads. Compilers other than GCC and clang,
+ * whose vectors it uses, compile its plain form, which is slower. */
 #if defined(IPT_NO_NATIVE)
 #undef IPT_NATIVE
 #elif (defined(__GNUC__) && !defined(_MSC_VER) && !defined(IPT_LOCK_TYPE)) || defined(IPT_NO_OPENCL)
 #undef IPT_NATIVE
 #define IPT_NATIVE
+#endif
+#if !defined(__GNUC__) && !defined(__clang__) && !defined(IPT_NATIVE_PLAIN)
+#define IPT_NATIVE_PLAIN
 #endif
 
 #ifndef IPT__OWN_NAMES
@@ -1533,7 +1538,9 @@ typedef pthread_t ipt__thread;
 #endif
 #endif
 
-#if defined(__cplusplus)
+#if defined(IPT_THREAD_LOCAL)
+#define IPT__THREAD_LOCAL IPT_THREAD_LOCAL
+#elif defined(__cplusplus)
 #define IPT__THREAD_LOCAL thread_local
 #elif defined(_MSC_VER)
 #define IPT__THREAD_LOCAL __declspec(thread)
@@ -3097,6 +3104,52 @@ typedef pthread_cond_t ipt__pool_condition;
 #define IPT__PROCESS() (long)getpid()
 #endif
 
+/* Atomic words: the functions return the old value. C99 has none: where neither the compiler nor the system has them, a
+ * lock orders all accesses. */
+#if !defined(IPT_NATIVE_PLAIN)
+static cl_uint ipt__atomic_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
+{
+    __atomic_compare_exchange_n(word, &expected, stored, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}
+#define IPT__ATOMIC_OR(word, bits) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED)
+#define IPT__ATOMIC_ADD(word, added, order) __atomic_fetch_add(word, added, order)
+#define IPT__ATOMIC_LOAD(word, order) __atomic_load_n(word, order)
+#define IPT__ATOMIC_FENCE(order) __atomic_thread_fence(order)
+#elif defined(_WIN32)
+static cl_uint ipt__atomic_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
+{
+    return (cl_uint)InterlockedCompareExchange((volatile LONG *)word, (LONG)stored, (LONG)expected);
+}
+#define IPT__ATOMIC_OR(word, bits) (cl_uint) InterlockedOr((volatile LONG *)(word), (LONG)(bits))
+#define IPT__ATOMIC_ADD(word, added, order) (cl_uint) InterlockedExchangeAdd((volatile LONG *)(word), (LONG)(added))
+#define IPT__ATOMIC_LOAD(word, order) (cl_uint) InterlockedOr((volatile LONG *)(word), 0)
+#define IPT__ATOMIC_FENCE(order) MemoryBarrier()
+#else
+static ipt__pool_lock ipt__atomic_mutex = IPT__POOL_LOCK_STATIC;
+
+/* Stores (value & kept) + added in a word of this value, if it is `expected` or any is. */
+static cl_uint ipt__atomic_change(volatile cl_uint *word, int any, cl_uint expected, cl_uint kept, cl_uint added)
+{
+    cl_uint old;
+    IPT__POOL_ACQUIRE(&ipt__atomic_mutex);
+    old = *word;
+    if (any || old == expected)
+        *word = (old & kept) + added;
+    IPT__POOL_RELEASE(&ipt__atomic_mutex);
+    return old;
+}
+
+static cl_uint ipt__atomic_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
+{
+    return ipt__atomic_change(word, 0, expected, 0, stored);
+}
+#define IPT__ATOMIC_OR(word, bits) ipt__atomic_change(word, 1, 0, ~(cl_uint)(bits), bits)
+#define IPT__ATOMIC_ADD(word, added, order) ipt__atomic_change(word, 1, 0, ~0u, added)
+#define IPT__ATOMIC_LOAD(word, order) ipt__atomic_change(word, 1, 0, ~0u, 0)
+#define IPT__ATOMIC_FENCE(order) ((void)0)
+#endif
+
 enum { IPT__POOL_SHARES = 8 }; /* of a job for each thread, so that slower ones take fewer */
 
 /* A job: parts 0 to count - 1, each run once by some thread. */
@@ -3127,12 +3180,14 @@ static struct ipt__pool {
 static void ipt__job_work(ipt__job *job)
 {
     for (;;) {
-        cl_uint part = __atomic_load_n(&job->next, __ATOMIC_RELAXED), end;
+        cl_uint part = IPT__ATOMIC_LOAD(&job->next, __ATOMIC_RELAXED), expected, end;
         do {
+            expected = part;
             if (part >= job->count)
                 return;
             end = job->count - part < job->each ? job->count : part + job->each;
-        } while (!__atomic_compare_exchange_n(&job->next, &part, end, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+            part = ipt__atomic_exchange(&job->next, expected, end);
+        } while (part != expected);
         for (; part < end; ++part)
             job->run(job->job, part);
     }
@@ -3146,7 +3201,7 @@ static IPT__THREAD_RESULT ipt__pool_main(void *unused)
     IPT__POOL_ACQUIRE(&ipt__pool_mutex);
     while (!pool->ends) {
         ipt__job *const job = pool->job;
-        if (!job || __atomic_load_n(&job->next, __ATOMIC_RELAXED) >= job->count) {
+        if (!job || IPT__ATOMIC_LOAD(&job->next, __ATOMIC_RELAXED) >= job->count) {
             IPT__POOL_WAIT(&ipt__pool_work, &ipt__pool_mutex);
             continue;
         }
@@ -3257,11 +3312,20 @@ static void ipt__pool_use(int begins)
 /* OpenCL C as C, for the native driver: types, what programs know, and expressions. */
 #ifdef IPT_NATIVE
 
-#if !defined(__GNUC__) && !defined(__clang__)
-#error "IPT_NATIVE needs GCC or clang: their vectors and atomics"
-#endif
-
 /* OpenCL C's numbers, and vectors of them. Numbers are aligned as in arguments. */
+#ifdef IPT_NATIVE_PLAIN
+#ifdef IPT_NATIVE_EXPRESSIONS
+#error "IPT_NATIVE_EXPRESSIONS needs GCC or clang, and no IPT_NATIVE_PLAIN"
+#endif
+typedef unsigned long long ipt__native_ulong;
+typedef long long ipt__native_long;
+typedef struct ipt__native_uint4 {
+    cl_uint s[4];
+} ipt__native_uint4;
+typedef struct ipt__native_uint8 {
+    unsigned char s[32]; /* at any address */
+} ipt__native_uint8;
+#else
 #define IPT__NATIVE_VECTOR(type, count) __attribute__((vector_size(sizeof(type) * (count))))
 #define IPT__NATIVE_TYPES(type, name)                                                                                  \
     typedef type ipt__native_##name IPT__ALIGNED(type);                                                                \
@@ -3279,6 +3343,7 @@ IPT__NATIVE_TYPES(long long, long)
 IPT__NATIVE_TYPES(unsigned long long, ulong)
 IPT__NATIVE_TYPES(float, float)
 IPT__NATIVE_TYPES(double, double)
+#endif
 
 /* What a program learns at run time, where OpenCL compiles for each value. */
 typedef struct ipt__native_call {
@@ -3305,10 +3370,23 @@ typedef struct ipt__native_launch {
 typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
 
 /* A vector of components of x and y, by their indices in both. */
-#if defined(__clang__) || __GNUC__ >= 12
+#if defined(IPT_NATIVE_PLAIN)
+/* none is needed */
+#elif defined(__clang__) || __GNUC__ >= 12
 #define IPT__NATIVE_MIX(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
 #define IPT__NATIVE_MIX(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
+#endif
+
+#ifdef IPT_NATIVE_PLAIN
+/* The number of zeros before the first one bit of n, which is not 0. */
+static cl_uint ipt__native_clz(cl_uint n)
+{
+    cl_uint zeros = 0;
+    for (; !(n >> 31); n <<= 1)
+        ++zeros;
+    return zeros;
+}
 #endif
 
 /* floor(a * b / 2^64) */
@@ -3323,13 +3401,6 @@ static inline ipt__native_ulong ipt__native_mul_hi(ipt__native_ulong a, ipt__nat
     const ipt__native_ulong third = low * other_high + (second & 0xffffffffu);
     return high * other_high + (second >> 32) + (third >> 32);
 #endif
-}
-
-/* OpenCL's atomic_cmpxchg: returns the word's old value. */
-static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
-{
-    __atomic_compare_exchange_n(word, &expected, stored, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return expected;
 }
 
 /* The place along an axis of the result of the element with a number. *number becomes that of its line. */
@@ -3423,12 +3494,13 @@ enum {
                                 launch->memories[1] IPT__NATIVE_COMMA(unit *) local)
 
 /* Levels of instruction sets: 0 is what the compiler assumes, 1 is AVX2, for processors that have it. */
-#if (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX2__)
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX2__) && !defined(IPT_NATIVE_PLAIN)
 #define IPT__NATIVE_LEVELS 2
 #else
 #define IPT__NATIVE_LEVELS 1
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wcast-align"
@@ -3453,8 +3525,9 @@ enum {
 #else
 #pragma GCC diagnostic error "-Wimplicit-function-declaration" /* of an expression */
 #endif
+#endif
 
-#if defined(__i386__) && !defined(__SSE2__)
+#if defined(__i386__) && !defined(__SSE2__) && !defined(IPT_NATIVE_PLAIN)
 #define IPT__NATIVE_NEEDS_SSE2
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("sse2"))), apply_to = function)
@@ -3537,7 +3610,9 @@ enum {
 #undef IPT_NATIVE_EXPRESSION
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic pop
+#endif
 
 /* A kernel of one kind: a function for each level and unit. */
 typedef struct ipt__native_program {
@@ -5817,7 +5892,7 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     *driver = IPT__DRIVER_OPENCL;
     if (desc->driver == IPT_DRIVER_NATIVE)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE, and ipt was compiled without it: "
-                                                "it needs GCC or clang, and no IPT_NO_NATIVE");
+                                                "define IPT_NATIVE, and not IPT_NO_NATIVE");
     result = ipt__opencl_open();
     return result ? result : ipt__choose_device(*driver, desc, device);
 }

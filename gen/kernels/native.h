@@ -44,14 +44,8 @@
 #define uint cl_uint
 #define ulong ipt__native_ulong
 #define long ipt__native_long
-#define uint2 ipt__native_uint2
 #define uint4 ipt__native_uint4
 #define uint8 ipt__native_uint8
-#define ulong2 ipt__native_ulong2
-#define ulong4 ipt__native_ulong4
-#define uchar16 ipt__native_uchar16
-#define ushort8 ipt__native_ushort8
-#define ushort16 ipt__native_ushort16
 #define bool int
 #define true 1
 #define false 0
@@ -61,6 +55,29 @@
 #define __local
 #define reqd_work_group_size(x, y, z) unused
 
+#ifdef IPT_NATIVE_PLAIN /* any compiler: units one by one */
+#if !defined(__GNUC__) && !defined(__clang__)
+#define __attribute__(what)
+#endif
+#define IPT_UNROLL
+#define IPT_FUNCTION static
+#define IPT_INLINE static
+#define IPT_PREFETCH(address)
+#define IPT_COMPONENT(v, i) (v).s[0x##i]
+#define IPT_NO_BLOCKS
+#define IPT_NO_THREES
+#define IPT_AT_ANY_ADDRESS(type, name)                                                                                 \
+    typedef struct name {                                                                                              \
+        type value;                                                                                                    \
+    } name;
+#define clz(n) ipt__native_clz(n)
+#else
+#define uint2 ipt__native_uint2
+#define ulong2 ipt__native_ulong2
+#define ulong4 ipt__native_ulong4
+#define uchar16 ipt__native_uchar16
+#define ushort8 ipt__native_ushort8
+#define ushort16 ipt__native_ushort16
 #if defined(__clang__)
 #define IPT_UNROLL _Pragma("unroll")
 #else
@@ -131,18 +148,19 @@
 #define as_uchar16(v) ((uchar16)(v))
 #define as_ushort8(v) ((ushort8)(v))
 #define as_ulong2(v) ((ulong2)(v))
+#define clz(n) ((uint)__builtin_clz(n))
+#endif
 
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
-#define clz(n) ((uint)__builtin_clz(n))
 #define mul_hi(a, b) (sizeof(a) == 4 ? ((ulong)(a) * (ulong)(b)) >> 32 : ipt__native_mul_hi(a, b))
 #define barrier(flags)
 #define atomic_uint uint
-#define atomic_or(word, bits) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED)
-#define atomic_cmpxchg(word, expected, stored) ipt__native_exchange(word, expected, stored)
-#define atomic_fetch_add_explicit(word, added, order, scope) __atomic_fetch_add(word, added, order)
-#define atomic_load_explicit(word, order, scope) __atomic_load_n(word, order)
-#define atomic_work_item_fence(flags, order, scope) __atomic_thread_fence(order)
+#define atomic_or(word, bits) IPT__ATOMIC_OR(word, bits)
+#define atomic_cmpxchg(word, expected, stored) ipt__atomic_exchange(word, expected, stored)
+#define atomic_fetch_add_explicit(word, added, order, scope) IPT__ATOMIC_ADD(word, added, order)
+#define atomic_load_explicit(word, order, scope) IPT__ATOMIC_LOAD(word, order)
+#define atomic_work_item_fence(flags, order, scope) IPT__ATOMIC_FENCE(order)
 #define memory_order_relaxed __ATOMIC_RELAXED
 #define memory_order_acquire __ATOMIC_ACQUIRE
 #define memory_order_release __ATOMIC_RELEASE

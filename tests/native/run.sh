@@ -92,6 +92,15 @@ build/single $out/program.c clang -std=c11 -O0
 build/single $out/program.cpp clang++ -std=c++17 -O1
 build/single $out/program.c $compiler -std=c99 -O0 -m32
 EOF
+    # The plain form, for any compiler of C: tcc has no thread-local variables.
+    $compiler -std=c99 -O2 $strict -DIPT_NATIVE_PLAIN -o "$out/plain" $test
+    "$out/plain" $((cases / 4)) "$seed"
+    for build in "$compiler -std=c99 -O1 $strict" "${CXX:-g++} -x c++ -std=c++11 -O0 $strict" "tcc -DIPT_THREAD_LOCAL="; do
+        command -v "${build%% *}" > "$out/where" || continue
+        $build -DIPT_NO_OPENCL -DIPT_NATIVE_PLAIN -I. "$out/program.c" -o "$out/program" -lpthread
+        env -i "$out/program" || { echo "native: $build computed wrong elements in the plain form"; exit 1; }
+        builds=$((builds + 1))
+    done
     # OpenCL at run time, with ipt's own declarations, as without OpenCL's header.
     for build in "$compiler -std=c99 -O0" "${CXX:-g++} -x c++ -std=c++11 -O0"; do
         command -v "${build%% *}" > "$out/where" || continue

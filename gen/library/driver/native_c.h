@@ -1,11 +1,20 @@
 /* OpenCL C as C, for the native driver: types, what programs know, and expressions. */
 #ifdef IPT_NATIVE
 
-#if !defined(__GNUC__) && !defined(__clang__)
-#error "IPT_NATIVE needs GCC or clang: their vectors and atomics"
-#endif
-
 /* OpenCL C's numbers, and vectors of them. Numbers are aligned as in arguments. */
+#ifdef IPT_NATIVE_PLAIN
+#ifdef IPT_NATIVE_EXPRESSIONS
+#error "IPT_NATIVE_EXPRESSIONS needs GCC or clang, and no IPT_NATIVE_PLAIN"
+#endif
+typedef unsigned long long ipt__native_ulong;
+typedef long long ipt__native_long;
+typedef struct ipt__native_uint4 {
+    cl_uint s[4];
+} ipt__native_uint4;
+typedef struct ipt__native_uint8 {
+    unsigned char s[32]; /* at any address */
+} ipt__native_uint8;
+#else
 #define IPT__NATIVE_VECTOR(type, count) __attribute__((vector_size(sizeof(type) * (count))))
 #define IPT__NATIVE_TYPES(type, name)                                                                                  \
     typedef type ipt__native_##name IPT__ALIGNED(type);                                                                \
@@ -23,6 +32,7 @@ IPT__NATIVE_TYPES(long long, long)
 IPT__NATIVE_TYPES(unsigned long long, ulong)
 IPT__NATIVE_TYPES(float, float)
 IPT__NATIVE_TYPES(double, double)
+#endif
 
 /* What a program learns at run time, where OpenCL compiles for each value. */
 typedef struct ipt__native_call {
@@ -49,10 +59,23 @@ typedef struct ipt__native_launch {
 typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
 
 /* A vector of components of x and y, by their indices in both. */
-#if defined(__clang__) || __GNUC__ >= 12
+#if defined(IPT_NATIVE_PLAIN)
+/* none is needed */
+#elif defined(__clang__) || __GNUC__ >= 12
 #define IPT__NATIVE_MIX(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
 #define IPT__NATIVE_MIX(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
+#endif
+
+#ifdef IPT_NATIVE_PLAIN
+/* The number of zeros before the first one bit of n, which is not 0. */
+static cl_uint ipt__native_clz(cl_uint n)
+{
+    cl_uint zeros = 0;
+    for (; !(n >> 31); n <<= 1)
+        ++zeros;
+    return zeros;
+}
 #endif
 
 /* floor(a * b / 2^64) */
@@ -67,13 +90,6 @@ static inline ipt__native_ulong ipt__native_mul_hi(ipt__native_ulong a, ipt__nat
     const ipt__native_ulong third = low * other_high + (second & 0xffffffffu);
     return high * other_high + (second >> 32) + (third >> 32);
 #endif
-}
-
-/* OpenCL's atomic_cmpxchg: returns the word's old value. */
-static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
-{
-    __atomic_compare_exchange_n(word, &expected, stored, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return expected;
 }
 
 /* The place along an axis of the result of the element with a number. *number becomes that of its line. */

@@ -41,12 +41,13 @@ enum {
                                 launch->memories[1] IPT__NATIVE_COMMA(unit *) local)
 
 /* Levels of instruction sets: 0 is what the compiler assumes, 1 is AVX2, for processors that have it. */
-#if (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX2__)
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX2__) && !defined(IPT_NATIVE_PLAIN)
 #define IPT__NATIVE_LEVELS 2
 #else
 #define IPT__NATIVE_LEVELS 1
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wcast-align"
@@ -71,8 +72,9 @@ enum {
 #else
 #pragma GCC diagnostic error "-Wimplicit-function-declaration" /* of an expression */
 #endif
+#endif
 
-#if defined(__i386__) && !defined(__SSE2__)
+#if defined(__i386__) && !defined(__SSE2__) && !defined(IPT_NATIVE_PLAIN)
 #define IPT__NATIVE_NEEDS_SSE2
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("sse2"))), apply_to = function)
@@ -155,7 +157,9 @@ enum {
 #undef IPT_NATIVE_EXPRESSION
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic pop
+#endif
 
 /* A kernel of one kind: a function for each level and unit. */
 typedef struct ipt__native_program {
