@@ -30,11 +30,15 @@
 #include "papers/heuristics.h"
 #include "program/types.h"
 #include "program/kernels.h"
+#ifndef IPT_NO_BATCH
+#include "batch/ready.h"
+#endif
 #include "driver/operations.h"
 #include "driver/driver.h"
 #include "driver/opencl.h"
 #include "driver/pool.h"
 #include "driver/native_kernels.h"
+#include "driver/native_actions.h"
 #include "driver/native_objects.h"
 #include "driver/native_device.h"
 #include "driver/native.h"
@@ -126,7 +130,6 @@
 #include "plans/view_plan.h"
 #include "host/host_async.h"
 #ifndef IPT_NO_BATCH
-#include "batch/ready.h"
 #include "batch/model.h"
 #include "batch/cost.h"
 #include "batch/text.h"

@@ -394,6 +394,7 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     ipt_result result;
     result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_OPERANDS, &operands, &action);
     params = ipt__batch_params(batch, operands, action);
+    params.batch = desc;
     if (!result)
         result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
                                   &batch->program);

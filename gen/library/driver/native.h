@@ -70,10 +70,16 @@ static cl_int CL_API_CALL ipt__native_clGetProgramBuildInfo(cl_program program, 
 static cl_program ipt__native_program_of(ipt__kernel_id id, const ipt__params *params, cl_int *error)
 {
     const ipt__native_program *const found = ipt__native_find(id, params);
-    ipt__native_kernel *const made = found ? (ipt__native_kernel *)calloc(1, sizeof *made) : NULL;
-    *error = !found ? CL_INVALID_KERNEL_NAME : made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    if (!made)
+    ipt__native_kernel *const made = (ipt__native_kernel *)calloc(1, sizeof *made);
+    int has = found != NULL;
+#ifndef IPT_NO_BATCH
+    has = has || (made && params->batch && ipt__native_take_batch(&made->batch, params->batch));
+#endif
+    *error = !made ? CL_OUT_OF_HOST_MEMORY : has ? CL_SUCCESS : CL_INVALID_KERNEL_NAME;
+    if (*error) {
+        free(made);
         return NULL;
+    }
     made->program = found;
     made->id = id;
     while (1u << made->unit < params->unit_bytes)
@@ -120,7 +126,7 @@ static cl_int CL_API_CALL ipt__native_clSetKernelArg(cl_kernel kernel, cl_uint i
 {
     ipt__native_kernel *const set = (ipt__native_kernel *)(void *)kernel;
     const ipt__kernel_info *const info = &ipt__kernels[set->id];
-    if (index < info->memories && index < 2)
+    if (index < info->memories && index < IPT__NATIVE_MEMORIES)
         memcpy(&set->memories[index], value, sizeof set->memories[index]);
     else if (info->local && index == info->memories)
         set->local_bytes = bytes;
@@ -143,9 +149,12 @@ static cl_int CL_API_CALL ipt__native_clEnqueueNDRangeKernel(cl_command_queue qu
     (void)group_size;
     if (command) {
         command->kernel = *(const ipt__native_kernel *)(void *)kernel;
-        command->memories[0] = command->kernel.memories[0];
-        command->memories[1] = command->kernel.memories[1];
+        memcpy(command->memories, command->kernel.memories, sizeof command->memories);
         command->groups = (cl_uint)*size;
+#ifndef IPT_NO_BATCH
+        if (!command->kernel.program)
+            command->groups = (cl_uint)ipt__min(*size, (size_t)IPT__NATIVE_PARTS);
+#endif
         command->run = ipt__native_do_kernel;
     }
     return ipt__native_enqueue(&place, command);

@@ -126,7 +126,7 @@ static cl_int CL_API_CALL ipt__native_clGetDeviceInfo(cl_device_id device, cl_de
            : name == CL_DEVICE_VENDOR     ? "ipt"
            : name == CL_DEVICE_VERSION    ? "OpenCL 2.0 ipt"
            : name == CL_DRIVER_VERSION    ? IPT__NATIVE_VERSION
-           : name == CL_DEVICE_EXTENSIONS ? ""
+           : name == CL_DEVICE_EXTENSIONS ? "cl_khr_fp64"
                                           : NULL;
     return text ? ipt__native_answer(text, strlen(text) + 1, capacity, value, size) : CL_INVALID_VALUE;
 }

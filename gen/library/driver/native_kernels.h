@@ -13,7 +13,8 @@
 enum {
     IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
     IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
-    IPT__NATIVE_REGISTERS = 32       /* most units of a piece that kernel views holds */
+    IPT__NATIVE_REGISTERS = 32,      /* most units of a piece that kernel views holds */
+    IPT__NATIVE_MEMORIES = 8         /* most buffers of a kernel */
 };
 
 typedef unsigned long long ipt__native_ulong IPT__ALIGNED(unsigned long long); /* as in arguments */
@@ -36,11 +37,33 @@ typedef struct ipt__native_call {
 
 /* A launch: a kernel with its arguments. */
 typedef struct ipt__native_launch {
-    char *memories[2];
+    char *memories[IPT__NATIVE_MEMORIES];
     size_t local_bytes;
     const void *arguments;
     ipt__native_call call;
+    const struct ipt__native_batch *batch; /* of kernel elements */
 } ipt__native_launch;
+
+#ifndef IPT_NO_BATCH
+/* The numbers of ready actions. The units 2 and 16 stand for complex numbers. */
+__extension__ typedef float _Complex ipt__native_number_2;
+typedef float ipt__native_number_4;
+typedef double ipt__native_number_8;
+__extension__ typedef double _Complex ipt__native_number_16;
+#define IPT__NATIVE_JOIN_UNIT(name, unit) name##_##unit
+#define IPT__NATIVE_TYPE(unit) IPT__NATIVE_JOIN_UNIT(ipt__native_number, unit)
+
+/* An element of a ready action: its operands by their numbers in gen/kernels/native.h. */
+typedef struct ipt__native_element {
+    char *at[IPT__NATIVE_MEMORIES];
+    ptrdiff_t first[IPT__NATIVE_MEMORIES], row[IPT__NATIVE_MEMORIES], col[IPT__NATIVE_MEMORIES]; /* components */
+    cl_uint rows[IPT__NATIVE_MEMORIES], cols[IPT__NATIVE_MEMORIES];
+    const void *argument; /* alpha and beta */
+    int scales, reads;    /* it has an argument; the result has a former value */
+    int unit;
+    float sign_a, sign_b; /* -1: A, B are conjugated */
+} ipt__native_element;
+#endif
 
 /* Runs one work-group. local: `local_bytes` bytes, aligned to 16. */
 typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
