@@ -2548,7 +2548,7 @@ typedef struct ipt__params {
     const char *argument_type;                /* type of the expression's argument; valid if apply is 2, else NULL */
     const char *operands,
         *action; /* batch plans: definitions with the action's hash, and the action's text; else NULL */
-    const struct ipt_batch_desc *batch; /* of a plan that is being made, for drivers that compile nothing; else NULL */
+    const struct ipt__native_batch *native; /* the native driver's ready action, while its plan is made; else NULL */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -3391,7 +3391,9 @@ enum {
     IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
     IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
     IPT__NATIVE_REGISTERS = 32,      /* most units of a piece that kernel views holds */
-    IPT__NATIVE_MEMORIES = 8         /* most buffers of a kernel */
+    IPT__NATIVE_MEMORIES = 8,        /* most buffers of a kernel */
+    IPT__NATIVE_OPERANDS = 4,        /* most operands of a ready action */
+    IPT__NATIVE_PARTS = 4096         /* most parts of a batch that threads share */
 };
 
 typedef unsigned long long ipt__native_ulong IPT__ALIGNED(unsigned long long); /* as in arguments */
@@ -3421,6 +3423,9 @@ typedef struct ipt__native_launch {
     const struct ipt__native_batch *batch; /* of kernel elements */
 } ipt__native_launch;
 
+/* Runs one work-group. local: `local_bytes` bytes, aligned to 16. */
+typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
+
 #ifndef IPT_NO_BATCH
 /* The numbers of ready actions. The units 2 and 16 stand for complex numbers. */
 __extension__ typedef float _Complex ipt__native_number_2;
@@ -3429,6 +3434,7 @@ typedef double ipt__native_number_8;
 __extension__ typedef double _Complex ipt__native_number_16;
 #define IPT__NATIVE_JOIN_UNIT(name, unit) name##_##unit
 #define IPT__NATIVE_TYPE(unit) IPT__NATIVE_JOIN_UNIT(ipt__native_number, unit)
+#endif
 
 /* An element of a ready action: its operands by their numbers in gen/kernels/native.h. */
 typedef struct ipt__native_element {
@@ -3440,10 +3446,23 @@ typedef struct ipt__native_element {
     int unit;
     float sign_a, sign_b; /* -1: A, B are conjugated */
 } ipt__native_element;
-#endif
 
-/* Runs one work-group. local: `local_bytes` bytes, aligned to 16. */
-typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
+typedef void ipt__native_act(const ipt__native_element *element);
+
+/* A ready action with its operands. */
+typedef struct ipt__native_batch {
+    ipt__native_run *run;     /* NULL: no action */
+    ipt__native_act *acts[2]; /* in sequence; NULL: none */
+    ipt__native_element element;
+    size_t operand_count;
+    struct {
+        size_t number; /* in ipt__native_element */
+        size_t bytes, width;
+        int layout;
+    } operands[IPT__NATIVE_OPERANDS];
+    int is_turned[2]; /* A, B: transposed */
+    int is_upper;     /* op(A) is an upper triangle */
+} ipt__native_batch;
 
 /* A vector of components of x and y, by their indices in both. */
 #if defined(__clang__) || __GNUC__ >= 12
@@ -3536,7 +3555,13 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
 #endif
 #endif
 
-/* Few processors need level 0 where there is another: its code is small rather than fast. */
+/* Few processors need level 0 where there is another: its code is small rather than fast. Ready actions have no other
+ * level, and GCC's small code of complex numbers takes three times as long. */
+#if IPT__NATIVE_LEVELS > 1 && !defined(__clang__)
+#define IPT__NATIVE_FAST __attribute__((optimize("O2")))
+#else
+#define IPT__NATIVE_FAST
+#endif
 #if IPT__NATIVE_LEVELS > 1 && defined(__clang__)
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
 #elif IPT__NATIVE_LEVELS > 1
@@ -3683,13 +3708,6 @@ static const ipt__native_program *ipt__native_find(ipt__kernel_id id, const ipt_
  * time. */
 #if defined(IPT_NATIVE) && !defined(IPT_NO_BATCH)
 
-enum {
-    IPT__NATIVE_OPERANDS = 4, /* most operands of a ready action */
-    IPT__NATIVE_PARTS = 4096  /* most parts of a launch that threads share */
-};
-
-typedef void ipt__native_act(const ipt__native_element *element);
-
 #define IPT__NATIVE_ACT(text, unit) IPT__NATIVE_NAME(ipt__native_##text, IPT__NATIVE_elements, unit, 0, 0)
 #define IPT__NATIVE_ACTS(text)                                                                                         \
     {IPT__NATIVE_ACT(text, 2), IPT__NATIVE_ACT(text, 4), IPT__NATIVE_ACT(text, 8), IPT__NATIVE_ACT(text, 16)},
@@ -3699,56 +3717,6 @@ static ipt__native_act *ipt__native_act_of(int text, size_t type)
 {
     static ipt__native_act *const acts[][4] = {IPT_ACTION_BODY_LIST(IPT__NATIVE_ACTS)};
     return text < 1 ? NULL : acts[text - 1][type];
-}
-
-/* The plan of a batch. */
-typedef struct ipt__native_batch {
-    ipt__native_act *acts[2]; /* NULL: none */
-    ipt__native_element element;
-    size_t operand_count;
-    struct {
-        size_t number; /* in ipt__native_element */
-        size_t bytes;  /* of a component */
-        size_t width;
-        ipt_layout layout;
-    } operands[IPT__NATIVE_OPERANDS];
-    int is_turned[2]; /* A, B: transposed */
-    int is_upper;     /* op(A) is an upper triangle */
-} ipt__native_batch;
-
-/* Takes a batch's desc. Returns 0 if it has no ready action. */
-static int ipt__native_take_batch(ipt__native_batch *batch, const ipt_batch_desc *desc)
-{
-    static const char names[] = "ABCxyrpi"; /* as numbered in gen/kernels/native.h */
-    const ipt__ready *const ready = &ipt__readies[desc->ready];
-    const char *const type = desc->operands[0].type;
-    const int is_complex = strchr(type, '2') != NULL, is_double = *type == 'd';
-    size_t i;
-    if (!desc->ready)
-        return 0;
-    for (i = 0; i < 2; ++i)
-        batch->acts[i] = ipt__native_act_of(ready->texts[i], is_double ? 2u + is_complex : 1u - is_complex);
-    batch->element.scales = desc->argument_type != NULL;
-    batch->element.unit = (desc->options & IPT_UNIT) != 0;
-    batch->element.sign_a = desc->options & IPT_CONJUGATE_A ? -1 : 1;
-    batch->element.sign_b = desc->options & IPT_CONJUGATE_B ? -1 : 1;
-    batch->is_turned[0] = (desc->options & IPT_TRANSPOSE_A) != 0;
-    batch->is_turned[1] = (desc->options & IPT_TRANSPOSE_B) != 0;
-    batch->is_upper = desc->ready == IPT_ACTION_TRSM && !(desc->options & IPT_UPPER) != !batch->is_turned[0];
-    batch->operand_count = desc->operand_count;
-    for (i = 0; i < desc->operand_count; ++i) {
-        const ipt_batch_operand *const given = &desc->operands[i];
-        const size_t number = (size_t)(strchr(names, *given->name) - names);
-        batch->operands[i].number = number;
-        batch->operands[i].bytes = ipt__type_bytes(given->type);
-        batch->operands[i].width = given->width;
-        batch->operands[i].layout = given->layout;
-        batch->element.rows[number] = (cl_uint)ipt__max(1, given->rows);
-        batch->element.cols[number] = (cl_uint)ipt__max(1, given->cols);
-        if (strchr("Cyr", *given->name))
-            batch->element.reads = (given->access & IPT_READ) != 0;
-    }
-    return 1;
 }
 
 /* Completes the distances of an operand's components, `step` apart in the buffer. */
@@ -3807,6 +3775,43 @@ static void ipt__native_run_batch(const ipt__native_launch *launch, cl_uint grou
         batch->acts[0](&element);
         if (batch->acts[1])
             batch->acts[1](&element);
+    }
+}
+
+/* Makes a batch from a desc that is right; without a ready action, it has no function. Only batch plans call this, so
+ * that compilers drop all actions from a program without such plans. */
+static void ipt__native_batch_make(ipt__native_batch *batch, const ipt_batch_desc *desc)
+{
+    static const char names[] = "ABCxyrpi"; /* as numbered in gen/kernels/native.h */
+    const ipt__ready *const ready = &ipt__readies[desc->ready];
+    const char *const type = desc->operands[0].type;
+    const int is_complex = strchr(type, '2') != NULL, is_double = *type == 'd';
+    size_t i;
+    memset(batch, 0, sizeof *batch);
+    if (!desc->ready)
+        return;
+    batch->run = ipt__native_run_batch;
+    for (i = 0; i < 2; ++i)
+        batch->acts[i] = ipt__native_act_of(ready->texts[i], is_double ? 2u + is_complex : 1u - is_complex);
+    batch->element.scales = desc->argument_type != NULL;
+    batch->element.unit = (desc->options & IPT_UNIT) != 0;
+    batch->element.sign_a = desc->options & IPT_CONJUGATE_A ? -1 : 1;
+    batch->element.sign_b = desc->options & IPT_CONJUGATE_B ? -1 : 1;
+    batch->is_turned[0] = (desc->options & IPT_TRANSPOSE_A) != 0;
+    batch->is_turned[1] = (desc->options & IPT_TRANSPOSE_B) != 0;
+    batch->is_upper = desc->ready == IPT_ACTION_TRSM && !(desc->options & IPT_UPPER) != !batch->is_turned[0];
+    batch->operand_count = desc->operand_count;
+    for (i = 0; i < desc->operand_count; ++i) {
+        const ipt_batch_operand *const given = &desc->operands[i];
+        const size_t number = (size_t)(strchr(names, *given->name) - names);
+        batch->operands[i].number = number;
+        batch->operands[i].bytes = ipt__type_bytes(given->type);
+        batch->operands[i].width = given->width;
+        batch->operands[i].layout = (int)given->layout;
+        batch->element.rows[number] = (cl_uint)ipt__max(1, given->rows);
+        batch->element.cols[number] = (cl_uint)ipt__max(1, given->cols);
+        if (strchr("Cyr", *given->name))
+            batch->element.reads = (given->access & IPT_READ) != 0;
     }
 }
 
@@ -3870,9 +3875,7 @@ typedef struct ipt__native_kernel {
     size_t local_bytes;
     cl_uint tile, tall, axes;
     ipt__arguments arguments;
-#ifndef IPT_NO_BATCH
     ipt__native_batch batch;
-#endif
 } ipt__native_kernel;
 
 /* A command that waits for an event. */
@@ -4042,11 +4045,8 @@ static void ipt__native_do_kernel(ipt__native_command *command)
     work.launch.call.tile = kernel->tile;
     work.launch.call.tall = kernel->tall;
     work.launch.call.axes = kernel->axes;
-    work.run = kernel->program ? kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit] : NULL;
-#ifndef IPT_NO_BATCH
     work.launch.batch = &kernel->batch;
-    work.run = work.run ? work.run : ipt__native_run_batch;
-#endif
+    work.run = kernel->batch.run ? kernel->batch.run : kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit];
     job.run = ipt__native_group;
     job.job = &work;
     job.count = command->groups;
@@ -4625,15 +4625,14 @@ static cl_program ipt__native_program_of(ipt__kernel_id id, const ipt__params *p
 {
     const ipt__native_program *const found = ipt__native_find(id, params);
     ipt__native_kernel *const made = (ipt__native_kernel *)calloc(1, sizeof *made);
-    int has = found != NULL;
-#ifndef IPT_NO_BATCH
-    has = has || (made && params->batch && ipt__native_take_batch(&made->batch, params->batch));
-#endif
+    const int has = found || (params->native && params->native->run);
     *error = !made ? CL_OUT_OF_HOST_MEMORY : has ? CL_SUCCESS : CL_INVALID_KERNEL_NAME;
     if (*error) {
         free(made);
         return NULL;
     }
+    if (params->native)
+        made->batch = *params->native;
     made->program = found;
     made->id = id;
     while (1u << made->unit < params->unit_bytes)
@@ -4704,11 +4703,7 @@ static cl_int CL_API_CALL ipt__native_clEnqueueNDRangeKernel(cl_command_queue qu
     if (command) {
         command->kernel = *(const ipt__native_kernel *)(void *)kernel;
         memcpy(command->memories, command->kernel.memories, sizeof command->memories);
-        command->groups = (cl_uint)*size;
-#ifndef IPT_NO_BATCH
-        if (!command->kernel.program)
-            command->groups = (cl_uint)ipt__min(*size, (size_t)IPT__NATIVE_PARTS);
-#endif
+        command->groups = (cl_uint)(command->kernel.batch.run ? ipt__min(*size, (size_t)IPT__NATIVE_PARTS) : *size);
         command->run = ipt__native_do_kernel;
     }
     return ipt__native_enqueue(&place, command);
@@ -7696,7 +7691,7 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     if (has_texts)
         program->texts = ipt__copy_texts(&context->allocator, &program->params);
     result = has_texts && !program->texts ? IPT_ERROR_OUT_OF_MEMORY : ipt__program_make(context, program, cache_only);
-    program->params.batch = NULL; /* which is the caller's */
+    program->params.native = NULL; /* which is the caller's */
     if (result) {
         ipt__program_free(context, program);
         return result;
@@ -23264,9 +23259,15 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     size_t line = 0;
     cl_int error;
     ipt_result result;
+#ifdef IPT_NATIVE
+    ipt__native_batch native;
+#endif
     result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_OPERANDS, &operands, &action);
     params = ipt__batch_params(batch, operands, action);
-    params.batch = desc;
+#ifdef IPT_NATIVE
+    ipt__native_batch_make(&native, desc);
+    params.native = &native;
+#endif
     if (!result)
         result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
                                   &batch->program);

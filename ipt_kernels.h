@@ -10720,7 +10720,7 @@ const uint name##_ROWS = g->rows[number], name##_COLS = g->cols[number];
 #define pivots(i, j) IPT_AT(pivots, i, j)
 #define info(i, j) IPT_AT(info, i, j)
 #define IPT_ACTION(name)                                                                                               \
-static void IPT__NATIVE_OWN(ipt__native_##name)(const ipt__native_element *g)                                      \
+IPT__NATIVE_FAST static void IPT__NATIVE_OWN(ipt__native_##name)(const ipt__native_element *g)                     \
 {                                                                                                                  \
 const uint ipt_lane = 0;                                                                                       \
 IPT_OPERAND_LIST(IPT_OPERAND)

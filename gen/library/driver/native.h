@@ -71,15 +71,14 @@ static cl_program ipt__native_program_of(ipt__kernel_id id, const ipt__params *p
 {
     const ipt__native_program *const found = ipt__native_find(id, params);
     ipt__native_kernel *const made = (ipt__native_kernel *)calloc(1, sizeof *made);
-    int has = found != NULL;
-#ifndef IPT_NO_BATCH
-    has = has || (made && params->batch && ipt__native_take_batch(&made->batch, params->batch));
-#endif
+    const int has = found || (params->native && params->native->run);
     *error = !made ? CL_OUT_OF_HOST_MEMORY : has ? CL_SUCCESS : CL_INVALID_KERNEL_NAME;
     if (*error) {
         free(made);
         return NULL;
     }
+    if (params->native)
+        made->batch = *params->native;
     made->program = found;
     made->id = id;
     while (1u << made->unit < params->unit_bytes)
@@ -150,11 +149,7 @@ static cl_int CL_API_CALL ipt__native_clEnqueueNDRangeKernel(cl_command_queue qu
     if (command) {
         command->kernel = *(const ipt__native_kernel *)(void *)kernel;
         memcpy(command->memories, command->kernel.memories, sizeof command->memories);
-        command->groups = (cl_uint)*size;
-#ifndef IPT_NO_BATCH
-        if (!command->kernel.program)
-            command->groups = (cl_uint)ipt__min(*size, (size_t)IPT__NATIVE_PARTS);
-#endif
+        command->groups = (cl_uint)(command->kernel.batch.run ? ipt__min(*size, (size_t)IPT__NATIVE_PARTS) : *size);
         command->run = ipt__native_do_kernel;
     }
     return ipt__native_enqueue(&place, command);

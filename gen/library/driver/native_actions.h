@@ -2,13 +2,6 @@
  * time. */
 #if defined(IPT_NATIVE) && !defined(IPT_NO_BATCH)
 
-enum {
-    IPT__NATIVE_OPERANDS = 4, /* most operands of a ready action */
-    IPT__NATIVE_PARTS = 4096  /* most parts of a launch that threads share */
-};
-
-typedef void ipt__native_act(const ipt__native_element *element);
-
 #define IPT__NATIVE_ACT(text, unit) IPT__NATIVE_NAME(ipt__native_##text, IPT__NATIVE_elements, unit, 0, 0)
 #define IPT__NATIVE_ACTS(text)                                                                                         \
     {IPT__NATIVE_ACT(text, 2), IPT__NATIVE_ACT(text, 4), IPT__NATIVE_ACT(text, 8), IPT__NATIVE_ACT(text, 16)},
@@ -18,56 +11,6 @@ static ipt__native_act *ipt__native_act_of(int text, size_t type)
 {
     static ipt__native_act *const acts[][4] = {IPT_ACTION_BODY_LIST(IPT__NATIVE_ACTS)};
     return text < 1 ? NULL : acts[text - 1][type];
-}
-
-/* The plan of a batch. */
-typedef struct ipt__native_batch {
-    ipt__native_act *acts[2]; /* NULL: none */
-    ipt__native_element element;
-    size_t operand_count;
-    struct {
-        size_t number; /* in ipt__native_element */
-        size_t bytes;  /* of a component */
-        size_t width;
-        ipt_layout layout;
-    } operands[IPT__NATIVE_OPERANDS];
-    int is_turned[2]; /* A, B: transposed */
-    int is_upper;     /* op(A) is an upper triangle */
-} ipt__native_batch;
-
-/* Takes a batch's desc. Returns 0 if it has no ready action. */
-static int ipt__native_take_batch(ipt__native_batch *batch, const ipt_batch_desc *desc)
-{
-    static const char names[] = "ABCxyrpi"; /* as numbered in gen/kernels/native.h */
-    const ipt__ready *const ready = &ipt__readies[desc->ready];
-    const char *const type = desc->operands[0].type;
-    const int is_complex = strchr(type, '2') != NULL, is_double = *type == 'd';
-    size_t i;
-    if (!desc->ready)
-        return 0;
-    for (i = 0; i < 2; ++i)
-        batch->acts[i] = ipt__native_act_of(ready->texts[i], is_double ? 2u + is_complex : 1u - is_complex);
-    batch->element.scales = desc->argument_type != NULL;
-    batch->element.unit = (desc->options & IPT_UNIT) != 0;
-    batch->element.sign_a = desc->options & IPT_CONJUGATE_A ? -1 : 1;
-    batch->element.sign_b = desc->options & IPT_CONJUGATE_B ? -1 : 1;
-    batch->is_turned[0] = (desc->options & IPT_TRANSPOSE_A) != 0;
-    batch->is_turned[1] = (desc->options & IPT_TRANSPOSE_B) != 0;
-    batch->is_upper = desc->ready == IPT_ACTION_TRSM && !(desc->options & IPT_UPPER) != !batch->is_turned[0];
-    batch->operand_count = desc->operand_count;
-    for (i = 0; i < desc->operand_count; ++i) {
-        const ipt_batch_operand *const given = &desc->operands[i];
-        const size_t number = (size_t)(strchr(names, *given->name) - names);
-        batch->operands[i].number = number;
-        batch->operands[i].bytes = ipt__type_bytes(given->type);
-        batch->operands[i].width = given->width;
-        batch->operands[i].layout = given->layout;
-        batch->element.rows[number] = (cl_uint)ipt__max(1, given->rows);
-        batch->element.cols[number] = (cl_uint)ipt__max(1, given->cols);
-        if (strchr("Cyr", *given->name))
-            batch->element.reads = (given->access & IPT_READ) != 0;
-    }
-    return 1;
 }
 
 /* Completes the distances of an operand's components, `step` apart in the buffer. */
@@ -126,6 +69,43 @@ static void ipt__native_run_batch(const ipt__native_launch *launch, cl_uint grou
         batch->acts[0](&element);
         if (batch->acts[1])
             batch->acts[1](&element);
+    }
+}
+
+/* Makes a batch from a desc that is right; without a ready action, it has no function. Only batch plans call this, so
+ * that compilers drop all actions from a program without such plans. */
+static void ipt__native_batch_make(ipt__native_batch *batch, const ipt_batch_desc *desc)
+{
+    static const char names[] = "ABCxyrpi"; /* as numbered in gen/kernels/native.h */
+    const ipt__ready *const ready = &ipt__readies[desc->ready];
+    const char *const type = desc->operands[0].type;
+    const int is_complex = strchr(type, '2') != NULL, is_double = *type == 'd';
+    size_t i;
+    memset(batch, 0, sizeof *batch);
+    if (!desc->ready)
+        return;
+    batch->run = ipt__native_run_batch;
+    for (i = 0; i < 2; ++i)
+        batch->acts[i] = ipt__native_act_of(ready->texts[i], is_double ? 2u + is_complex : 1u - is_complex);
+    batch->element.scales = desc->argument_type != NULL;
+    batch->element.unit = (desc->options & IPT_UNIT) != 0;
+    batch->element.sign_a = desc->options & IPT_CONJUGATE_A ? -1 : 1;
+    batch->element.sign_b = desc->options & IPT_CONJUGATE_B ? -1 : 1;
+    batch->is_turned[0] = (desc->options & IPT_TRANSPOSE_A) != 0;
+    batch->is_turned[1] = (desc->options & IPT_TRANSPOSE_B) != 0;
+    batch->is_upper = desc->ready == IPT_ACTION_TRSM && !(desc->options & IPT_UPPER) != !batch->is_turned[0];
+    batch->operand_count = desc->operand_count;
+    for (i = 0; i < desc->operand_count; ++i) {
+        const ipt_batch_operand *const given = &desc->operands[i];
+        const size_t number = (size_t)(strchr(names, *given->name) - names);
+        batch->operands[i].number = number;
+        batch->operands[i].bytes = ipt__type_bytes(given->type);
+        batch->operands[i].width = given->width;
+        batch->operands[i].layout = (int)given->layout;
+        batch->element.rows[number] = (cl_uint)ipt__max(1, given->rows);
+        batch->element.cols[number] = (cl_uint)ipt__max(1, given->cols);
+        if (strchr("Cyr", *given->name))
+            batch->element.reads = (given->access & IPT_READ) != 0;
     }
 }
 

@@ -14,7 +14,9 @@ enum {
     IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
     IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
     IPT__NATIVE_REGISTERS = 32,      /* most units of a piece that kernel views holds */
-    IPT__NATIVE_MEMORIES = 8         /* most buffers of a kernel */
+    IPT__NATIVE_MEMORIES = 8,        /* most buffers of a kernel */
+    IPT__NATIVE_OPERANDS = 4,        /* most operands of a ready action */
+    IPT__NATIVE_PARTS = 4096         /* most parts of a batch that threads share */
 };
 
 typedef unsigned long long ipt__native_ulong IPT__ALIGNED(unsigned long long); /* as in arguments */
@@ -44,6 +46,9 @@ typedef struct ipt__native_launch {
     const struct ipt__native_batch *batch; /* of kernel elements */
 } ipt__native_launch;
 
+/* Runs one work-group. local: `local_bytes` bytes, aligned to 16. */
+typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
+
 #ifndef IPT_NO_BATCH
 /* The numbers of ready actions. The units 2 and 16 stand for complex numbers. */
 __extension__ typedef float _Complex ipt__native_number_2;
@@ -52,6 +57,7 @@ typedef double ipt__native_number_8;
 __extension__ typedef double _Complex ipt__native_number_16;
 #define IPT__NATIVE_JOIN_UNIT(name, unit) name##_##unit
 #define IPT__NATIVE_TYPE(unit) IPT__NATIVE_JOIN_UNIT(ipt__native_number, unit)
+#endif
 
 /* An element of a ready action: its operands by their numbers in gen/kernels/native.h. */
 typedef struct ipt__native_element {
@@ -63,10 +69,23 @@ typedef struct ipt__native_element {
     int unit;
     float sign_a, sign_b; /* -1: A, B are conjugated */
 } ipt__native_element;
-#endif
 
-/* Runs one work-group. local: `local_bytes` bytes, aligned to 16. */
-typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
+typedef void ipt__native_act(const ipt__native_element *element);
+
+/* A ready action with its operands. */
+typedef struct ipt__native_batch {
+    ipt__native_run *run;     /* NULL: no action */
+    ipt__native_act *acts[2]; /* in sequence; NULL: none */
+    ipt__native_element element;
+    size_t operand_count;
+    struct {
+        size_t number; /* in ipt__native_element */
+        size_t bytes, width;
+        int layout;
+    } operands[IPT__NATIVE_OPERANDS];
+    int is_turned[2]; /* A, B: transposed */
+    int is_upper;     /* op(A) is an upper triangle */
+} ipt__native_batch;
 
 /* A vector of components of x and y, by their indices in both. */
 #if defined(__clang__) || __GNUC__ >= 12
@@ -159,7 +178,13 @@ static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expec
 #endif
 #endif
 
-/* Few processors need level 0 where there is another: its code is small rather than fast. */
+/* Few processors need level 0 where there is another: its code is small rather than fast. Ready actions have no other
+ * level, and GCC's small code of complex numbers takes three times as long. */
+#if IPT__NATIVE_LEVELS > 1 && !defined(__clang__)
+#define IPT__NATIVE_FAST __attribute__((optimize("O2")))
+#else
+#define IPT__NATIVE_FAST
+#endif
 #if IPT__NATIVE_LEVELS > 1 && defined(__clang__)
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
 #elif IPT__NATIVE_LEVELS > 1

@@ -53,9 +53,7 @@ typedef struct ipt__native_kernel {
     size_t local_bytes;
     cl_uint tile, tall, axes;
     ipt__arguments arguments;
-#ifndef IPT_NO_BATCH
     ipt__native_batch batch;
-#endif
 } ipt__native_kernel;
 
 /* A command that waits for an event. */
@@ -225,11 +223,8 @@ static void ipt__native_do_kernel(ipt__native_command *command)
     work.launch.call.tile = kernel->tile;
     work.launch.call.tall = kernel->tall;
     work.launch.call.axes = kernel->axes;
-    work.run = kernel->program ? kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit] : NULL;
-#ifndef IPT_NO_BATCH
     work.launch.batch = &kernel->batch;
-    work.run = work.run ? work.run : ipt__native_run_batch;
-#endif
+    work.run = kernel->batch.run ? kernel->batch.run : kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit];
     job.run = ipt__native_group;
     job.job = &work;
     job.count = command->groups;

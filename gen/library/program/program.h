@@ -537,7 +537,7 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     if (has_texts)
         program->texts = ipt__copy_texts(&context->allocator, &program->params);
     result = has_texts && !program->texts ? IPT_ERROR_OUT_OF_MEMORY : ipt__program_make(context, program, cache_only);
-    program->params.batch = NULL; /* which is the caller's */
+    program->params.native = NULL; /* which is the caller's */
     if (result) {
         ipt__program_free(context, program);
         return result;
