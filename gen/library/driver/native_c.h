@@ -1,6 +1,20 @@
 /* OpenCL C as C, for the native driver: types, what programs know, and expressions. */
 #ifdef IPT_NATIVE
 
+enum {
+    IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
+    IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
+    IPT__NATIVE_REGISTERS = 32,      /* most units of a piece that kernel views holds */
+    IPT__NATIVE_MEMORIES = 8,        /* most buffers of a kernel */
+    IPT__NATIVE_OPERANDS = 4,        /* most operands of a ready action */
+    IPT__NATIVE_PARTS = 4096         /* most parts of a batch that threads share */
+};
+
+/* The plain form has no ready actions: they need complex numbers. */
+#if !defined(IPT_NO_BATCH) && !defined(IPT_NATIVE_PLAIN)
+#define IPT__NATIVE_ACTIONS
+#endif
+
 /* OpenCL C's numbers, and vectors of them. Numbers are aligned as in arguments. */
 #ifdef IPT_NATIVE_PLAIN
 #ifdef IPT_NATIVE_EXPRESSIONS
@@ -46,17 +60,56 @@ typedef void ipt__native_apply(const struct ipt__native_launch *launch, void *el
 
 /* A launch: a kernel with its arguments. */
 typedef struct ipt__native_launch {
-    char *memories[2];
+    char *memories[IPT__NATIVE_MEMORIES];
     size_t local_bytes;
     const void *arguments;
     ipt__native_call call;
-    ipt__native_apply *apply; /* the expression; NULL: there is none */
-    cl_uint places;           /* axes along which it names places */
-    const void *value;        /* of its argument */
+    ipt__native_apply *apply;              /* the expression; NULL: there is none */
+    cl_uint places;                        /* axes along which it names places */
+    const void *value;                     /* of its argument */
+    const struct ipt__native_batch *batch; /* of kernel elements */
 } ipt__native_launch;
 
 /* Runs one work-group. local: `local_bytes` bytes, aligned to 16. */
 typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
+
+/* The numbers of ready actions. The units 2 and 16 stand for complex numbers. */
+#ifdef IPT__NATIVE_ACTIONS
+__extension__ typedef float _Complex ipt__native_number_2;
+typedef float ipt__native_number_4;
+typedef double ipt__native_number_8;
+__extension__ typedef double _Complex ipt__native_number_16;
+#define IPT__NATIVE_JOIN_UNIT(name, unit) name##_##unit
+#define IPT__NATIVE_TYPE(unit) IPT__NATIVE_JOIN_UNIT(ipt__native_number, unit)
+#endif
+
+/* An element of a ready action: its operands by their numbers in gen/kernels/native.h. */
+typedef struct ipt__native_element {
+    char *at[IPT__NATIVE_MEMORIES];
+    ptrdiff_t first[IPT__NATIVE_MEMORIES], row[IPT__NATIVE_MEMORIES], col[IPT__NATIVE_MEMORIES]; /* components */
+    cl_uint rows[IPT__NATIVE_MEMORIES], cols[IPT__NATIVE_MEMORIES];
+    const void *argument; /* alpha and beta */
+    int scales, reads;    /* it has an argument; the result has a former value */
+    int unit;
+    float sign_a, sign_b; /* -1: A, B are conjugated */
+} ipt__native_element;
+
+typedef void ipt__native_act(const ipt__native_element *element);
+
+/* A ready action with its operands. */
+typedef struct ipt__native_batch {
+    ipt__native_run *run;     /* NULL: no action */
+    ipt__native_act *acts[2]; /* in sequence; NULL: none */
+    ipt__native_element element;
+    size_t operand_count;
+    struct {
+        size_t number; /* in ipt__native_element */
+        size_t bytes, width;
+        int layout;
+    } operands[IPT__NATIVE_OPERANDS];
+    int is_turned[2]; /* A, B: transposed */
+    int is_upper;     /* op(A) is an upper triangle */
+} ipt__native_batch;
 
 /* A vector of components of x and y, by their indices in both. */
 #if defined(IPT_NATIVE_PLAIN)
