@@ -13,7 +13,9 @@
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
 #define IPT_NATIVE
+#ifndef IPT_NATIVE_PLAIN                       /* whose driver has neither expressions nor ready actions */
 #define IPT_NATIVE_EXPRESSIONS "expressions.h" /* by run.sh, from the rows of `expressions` */
+#endif
 #define IPT_OPENCL_DYNAMIC
 static int native_level;
 #define IPT__NATIVE_LEVEL() (native_level)
@@ -974,21 +976,17 @@ static void native_batch_refusals(void **state)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(native_matrices),
-                                       cmocka_unit_test(native_arrays),
-                                       cmocka_unit_test(native_views),
-                                       cmocka_unit_test(native_programs),
-                                       cmocka_unit_test(native_events),
-                                       cmocka_unit_test(native_users),
-                                       cmocka_unit_test(native_fork),
-                                       cmocka_unit_test(native_choice),
-                                       cmocka_unit_test(native_refusals),
-                                       cmocka_unit_test(native_handles),
-                                       cmocka_unit_test(native_as_opencl),
-                                       cmocka_unit_test(native_batches),
-                                       cmocka_unit_test(native_batch_refusals),
-                                       cmocka_unit_test(native_expressions),
-                                       cmocka_unit_test(native_expressions_in_views)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(native_matrices),    cmocka_unit_test(native_arrays),
+        cmocka_unit_test(native_views),       cmocka_unit_test(native_programs),
+        cmocka_unit_test(native_events),      cmocka_unit_test(native_users),
+        cmocka_unit_test(native_fork),        cmocka_unit_test(native_choice),
+        cmocka_unit_test(native_refusals),    cmocka_unit_test(native_handles),
+#ifndef IPT_NATIVE_PLAIN
+        cmocka_unit_test(native_batches),     cmocka_unit_test(native_batch_refusals),
+        cmocka_unit_test(native_expressions), cmocka_unit_test(native_expressions_in_views),
+#endif
+        cmocka_unit_test(native_as_opencl)};
     cases = count > 1 ? (size_t)strtoull(arguments[1], NULL, 10) : cases;
     seed = count > 2 ? (size_t)strtoull(arguments[2], NULL, 10) : seed;
     if (count > 3)
