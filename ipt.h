@@ -166,9 +166,10 @@
  *   IPT_API                precedes every public function, for example an export attribute
  *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time: the library that the environment's IPT_OPENCL_LIBRARY names, else
  *                          the system's
- *   IPT_NO_NATIVE          leaves out the native driver: this CPU without OpenCL, its kernels compiled by GCC or clang
- *                          with ipt. Other compilers, and programs with their own lock, do not have it
- *   IPT_NATIVE             adds the native driver to a program with its own lock; its threads are pthread's or Windows'
+ *   IPT_NO_NATIVE          leaves out the native driver: this CPU without OpenCL, its kernels compiled with ipt. Only
+ *                          GCC and clang have it from the start, and only in programs without their own lock
+ *   IPT_NATIVE             adds the native driver; its threads are pthread's or Windows'. IPT_NATIVE_PLAIN: for any
+ *                          compiler of C99, slower. IPT_THREAD_LOCAL: empty if it has no thread-local variables
  *   IPT_NATIVE_EXPRESSIONS the name of a file by `ipt precompile --native`, in quotes: the native driver's expressions.
  *                          Defined with IPT_IMPLEMENTATION
  *   IPT_NO_OPENCL          leaves OpenCL out: reads no header of OpenCL, links with -lpthread alone
@@ -328,12 +329,16 @@ typedef struct ipt_cl_event *cl_event;
 
 /* Headers, settings, and the lists of names that plans use. A newcomer skips to >>interface/core. */
 
-/* The native driver needs GCC's or clang's vectors, and threads. Who replaces the lock may have other threads. */
+/* The native driver needs threads. Who replaces the lock may have other threads. Compilers other than GCC and clang,
+ * whose vectors it uses, compile its plain form, which is slower. */
 #if defined(IPT_NO_NATIVE)
 #undef IPT_NATIVE
 #elif (defined(__GNUC__) && !defined(_MSC_VER) && !defined(IPT_LOCK_TYPE)) || defined(IPT_NO_OPENCL)
 #undef IPT_NATIVE
 #define IPT_NATIVE
+#endif
+#if !defined(__GNUC__) && !defined(__clang__) && !defined(IPT_NATIVE_PLAIN)
+#define IPT_NATIVE_PLAIN
 #endif
 
 #ifndef IPT__OWN_NAMES
@@ -1240,7 +1245,9 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
 /* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
  * at the first execution). Copies the desc's texts. On failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log
  * counts the lines of action and functions from 1), UNSUPPORTED (a forced model that the device has no memory for, with
- * the reason; a type's extension), OUT_OF_MEMORY, CACHE_MISS, OPENCL. */
+ * the reason; a type's extension; an action that is not ready, by the native driver), OUT_OF_MEMORY, CACHE_MISS,
+ * OPENCL.
+ */
 IPT_API_INLINE ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
 {
     return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
@@ -1533,7 +1540,9 @@ typedef pthread_t ipt__thread;
 #endif
 #endif
 
-#if defined(__cplusplus)
+#if defined(IPT_THREAD_LOCAL)
+#define IPT__THREAD_LOCAL IPT_THREAD_LOCAL
+#elif defined(__cplusplus)
 #define IPT__THREAD_LOCAL thread_local
 #elif defined(_MSC_VER)
 #define IPT__THREAD_LOCAL __declspec(thread)
@@ -2567,6 +2576,7 @@ typedef struct ipt__params {
     const char *argument_type;                /* type of the expression's argument; valid if apply is 2, else NULL */
     const char *operands,
         *action; /* batch plans: definitions with the action's hash, and the action's text; else NULL */
+    const struct ipt__native_batch *native; /* the native driver's ready action, while its plan is made; else NULL */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -2851,6 +2861,145 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
     ipt__part_print(out, &ipt__kernels[id].own);
 #endif
 }
+#ifndef IPT_NO_BATCH
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>batch/ready                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The ready actions: the columns that IPT_ACTION_LIST lacks. */
+
+enum {
+#define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
+    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_INDEX) IPT__ACTION_TEXT_COUNT,
+    IPT__ACTION_TEXT_none = -1
+};
+static const ipt__part ipt__action_texts[] = {
+#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(ipt__text_##name)},
+    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
+
+/* The cost of an action's turns. Indices from pivots make them slower. The inverse in place has turns of its own. */
+typedef enum ipt__batch_kind {
+    IPT__TURNS_PLAIN,
+    IPT__TURNS_PIVOTED,
+    IPT__TURNS_INVERSE,
+    IPT__TURN_KINDS
+} ipt__batch_kind;
+
+/* The work of one lane of an element. */
+typedef struct ipt__batch_work {
+    double turns; /* of innermost loops: a turn reads two or three components, and adds a product to a sum */
+    double barriers;
+} ipt__batch_work;
+
+/* The largest number of things that a lane takes, if the lanes share `things`. */
+static double ipt__batch_share(size_t things, size_t lanes)
+{
+    return ipt__real(ipt__ceil_divide(things, lanes));
+}
+
+/* The work of an elimination of n columns. For a column, every lane takes `each` turns, and `scan` turns for each row
+ * below. The lanes share these rows. A row takes `part` turns for each column from this one on. */
+static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
+{
+    ipt__batch_work work = {0, 0};
+    size_t below;
+    for (below = n; below; --below) {
+        work.turns += each + scan * ipt__real(below) + ipt__batch_share(below, lanes);
+        work.turns += ipt__batch_share(below - 1, lanes) * ipt__real(below) * part;
+    }
+    work.barriers = 3 * ipt__real(n);
+    return work;
+}
+
+static double ipt__batch_log2(size_t lanes)
+{
+    double log = 0;
+    for (; lanes > 1; lanes /= 2)
+        ++log;
+    return log;
+}
+
+/* The turns of substitutions in n rows for m right sides. A lane computes whole right sides. */
+static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
+{
+    return ipt__batch_share(m, lanes) * ipt__real(n) * (ipt__real(n) + 8);
+}
+
+/* The work of an action beside substitutions, for m, n and k as in IPT_ACTION_LIST. */
+static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, size_t k, size_t lanes)
+{
+    const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
+    const double columns = ipt__batch_share(n, lanes);
+    ipt__batch_work work = {0, 0};
+    switch (action) {
+    case IPT_ACTION_DOT:
+        work.turns = columns;
+        work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
+        return work;
+    case IPT_ACTION_GEMV:
+        work.turns = ipt__batch_share(m, lanes) * ipt__real(k);
+        return work;
+    case IPT_ACTION_GEMM:
+        work.turns = (lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : ipt__real(m) * ipt__real(n)) * ipt__real(k);
+        return work;
+    case IPT_ACTION_TRSM:
+        work.turns = ipt__batch_substitute(m, n, lanes) / 2;
+        return work;
+    case IPT_ACTION_POTRF:
+    case IPT_ACTION_POSV:
+        return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
+    case IPT_ACTION_GETRF:
+    case IPT_ACTION_GESV:
+        return ipt__batch_eliminate(n, lanes, 8 + columns, 1, 1);
+    case IPT_ACTION_GETRI:
+        return ipt__batch_eliminate(n, lanes, 8 + columns * (2 + ipt__real(n)), 1, 0);
+    default: /* substitutions are all */
+        return work;
+    }
+}
+
+/* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
+#define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
+
+/* X(action, first text, second text, options, scaled, solves, sums, turns), in the sequence of IPT_ACTION_LIST; the
+ * members of ipt__ready. */
+#define IPT__READY_LIST(X)                                                                                             \
+    X(NONE, none, none, 0, 0, 0, 0, PLAIN)                                                                             \
+    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, 1, PLAIN)                                                                 \
+    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, 0, PLAIN)                                             \
+    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, 0, PLAIN)         \
+    X(POTRF, potrf, none, 0, 0, 0, 0, PLAIN)                                                                           \
+    X(POTRS, potrs, none, 0, 0, 1, 0, PLAIN)                                                                           \
+    X(POSV, potrf, potrs, 0, 0, 1, 0, PLAIN)                                                                           \
+    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, 0, PLAIN)                      \
+    X(GETRF, getrf, none, 0, 0, 0, 0, PIVOTED)                                                                         \
+    X(GETRS, getrs, none, 0, 0, 1, 0, PIVOTED)                                                                         \
+    X(GESV, getrf, getrs, 0, 0, 1, 0, PIVOTED)                                                                         \
+    X(GETRI, getri, none, 0, 0, 0, 0, INVERSE)
+
+/* A missing or misplaced row does not compile. */
+enum {
+#define IPT__READY_INDEX(action, first, second, options, scaled, solves, sums, turns) IPT__READY_##action,
+    IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
+};
+#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, sums, turns)                          \
+    typedef char ipt__ready_##action##_has_its_place[(int)IPT__READY_##action == (int)IPT_ACTION_##action ? 1 : -1];
+IPT__READY_LIST(IPT__READY_HAS_ITS_PLACE)
+typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTION_COUNT ? 1 : -1];
+
+typedef struct ipt__ready {
+    int texts[2];     /* in ipt__action_texts */
+    unsigned options; /* options that the action accepts */
+    int scaled;       /* takes alpha and beta as argument */
+    int solves;       /* substitutes with the result of a decomposition */
+    int sums;         /* its lanes add up by IPT_SUM */
+    ipt__batch_kind turns;
+} ipt__ready;
+static const ipt__ready ipt__readies[] = {
+#define IPT__READY_ROW(action, first, second, options, scaled, solves, sums, turns)                                    \
+    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, sums, IPT__TURNS_##turns},
+    IPT__READY_LIST(IPT__READY_ROW)};
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>driver/operations                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -3097,6 +3246,52 @@ typedef pthread_cond_t ipt__pool_condition;
 #define IPT__PROCESS() (long)getpid()
 #endif
 
+/* Atomic words: the functions return the old value. C99 has none: where neither the compiler nor the system has them, a
+ * lock orders all accesses. */
+#if !defined(IPT_NATIVE_PLAIN)
+static cl_uint ipt__atomic_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
+{
+    __atomic_compare_exchange_n(word, &expected, stored, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}
+#define IPT__ATOMIC_OR(word, bits) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED)
+#define IPT__ATOMIC_ADD(word, added, order) __atomic_fetch_add(word, added, order)
+#define IPT__ATOMIC_LOAD(word, order) __atomic_load_n(word, order)
+#define IPT__ATOMIC_FENCE(order) __atomic_thread_fence(order)
+#elif defined(_WIN32)
+static cl_uint ipt__atomic_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
+{
+    return (cl_uint)InterlockedCompareExchange((volatile LONG *)word, (LONG)stored, (LONG)expected);
+}
+#define IPT__ATOMIC_OR(word, bits) (cl_uint) InterlockedOr((volatile LONG *)(word), (LONG)(bits))
+#define IPT__ATOMIC_ADD(word, added, order) (cl_uint) InterlockedExchangeAdd((volatile LONG *)(word), (LONG)(added))
+#define IPT__ATOMIC_LOAD(word, order) (cl_uint) InterlockedOr((volatile LONG *)(word), 0)
+#define IPT__ATOMIC_FENCE(order) MemoryBarrier()
+#else
+static ipt__pool_lock ipt__atomic_mutex = IPT__POOL_LOCK_STATIC;
+
+/* Stores (value & kept) + added in a word of this value, if it is `expected` or any is. */
+static cl_uint ipt__atomic_change(volatile cl_uint *word, int any, cl_uint expected, cl_uint kept, cl_uint added)
+{
+    cl_uint old;
+    IPT__POOL_ACQUIRE(&ipt__atomic_mutex);
+    old = *word;
+    if (any || old == expected)
+        *word = (old & kept) + added;
+    IPT__POOL_RELEASE(&ipt__atomic_mutex);
+    return old;
+}
+
+static cl_uint ipt__atomic_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
+{
+    return ipt__atomic_change(word, 0, expected, 0, stored);
+}
+#define IPT__ATOMIC_OR(word, bits) ipt__atomic_change(word, 1, 0, ~(cl_uint)(bits), bits)
+#define IPT__ATOMIC_ADD(word, added, order) ipt__atomic_change(word, 1, 0, ~0u, added)
+#define IPT__ATOMIC_LOAD(word, order) ipt__atomic_change(word, 1, 0, ~0u, 0)
+#define IPT__ATOMIC_FENCE(order) ((void)0)
+#endif
+
 enum { IPT__POOL_SHARES = 8 }; /* of a job for each thread, so that slower ones take fewer */
 
 /* A job: parts 0 to count - 1, each run once by some thread. */
@@ -3127,12 +3322,14 @@ static struct ipt__pool {
 static void ipt__job_work(ipt__job *job)
 {
     for (;;) {
-        cl_uint part = __atomic_load_n(&job->next, __ATOMIC_RELAXED), end;
+        cl_uint part = IPT__ATOMIC_LOAD(&job->next, __ATOMIC_RELAXED), expected, end;
         do {
+            expected = part;
             if (part >= job->count)
                 return;
             end = job->count - part < job->each ? job->count : part + job->each;
-        } while (!__atomic_compare_exchange_n(&job->next, &part, end, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+            part = ipt__atomic_exchange(&job->next, expected, end);
+        } while (part != expected);
         for (; part < end; ++part)
             job->run(job->job, part);
     }
@@ -3146,7 +3343,7 @@ static IPT__THREAD_RESULT ipt__pool_main(void *unused)
     IPT__POOL_ACQUIRE(&ipt__pool_mutex);
     while (!pool->ends) {
         ipt__job *const job = pool->job;
-        if (!job || __atomic_load_n(&job->next, __ATOMIC_RELAXED) >= job->count) {
+        if (!job || IPT__ATOMIC_LOAD(&job->next, __ATOMIC_RELAXED) >= job->count) {
             IPT__POOL_WAIT(&ipt__pool_work, &ipt__pool_mutex);
             continue;
         }
@@ -3257,11 +3454,34 @@ static void ipt__pool_use(int begins)
 /* OpenCL C as C, for the native driver: types, what programs know, and expressions. */
 #ifdef IPT_NATIVE
 
-#if !defined(__GNUC__) && !defined(__clang__)
-#error "IPT_NATIVE needs GCC or clang: their vectors and atomics"
+enum {
+    IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
+    IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
+    IPT__NATIVE_REGISTERS = 32,      /* most units of a piece that kernel views holds */
+    IPT__NATIVE_MEMORIES = 8,        /* most buffers of a kernel */
+    IPT__NATIVE_OPERANDS = 4,        /* most operands of a ready action */
+    IPT__NATIVE_PARTS = 4096         /* most parts of a batch that threads share */
+};
+
+/* The plain form has no ready actions: they need complex numbers. */
+#if !defined(IPT_NO_BATCH) && !defined(IPT_NATIVE_PLAIN)
+#define IPT__NATIVE_ACTIONS
 #endif
 
 /* OpenCL C's numbers, and vectors of them. Numbers are aligned as in arguments. */
+#ifdef IPT_NATIVE_PLAIN
+#ifdef IPT_NATIVE_EXPRESSIONS
+#error "IPT_NATIVE_EXPRESSIONS needs GCC or clang, and no IPT_NATIVE_PLAIN"
+#endif
+typedef unsigned long long ipt__native_ulong;
+typedef long long ipt__native_long;
+typedef struct ipt__native_uint4 {
+    cl_uint s[4];
+} ipt__native_uint4;
+typedef struct ipt__native_uint8 {
+    unsigned char s[32]; /* at any address */
+} ipt__native_uint8;
+#else
 #define IPT__NATIVE_VECTOR(type, count) __attribute__((vector_size(sizeof(type) * (count))))
 #define IPT__NATIVE_TYPES(type, name)                                                                                  \
     typedef type ipt__native_##name IPT__ALIGNED(type);                                                                \
@@ -3279,6 +3499,7 @@ IPT__NATIVE_TYPES(long long, long)
 IPT__NATIVE_TYPES(unsigned long long, ulong)
 IPT__NATIVE_TYPES(float, float)
 IPT__NATIVE_TYPES(double, double)
+#endif
 
 /* What a program learns at run time, where OpenCL compiles for each value. */
 typedef struct ipt__native_call {
@@ -3292,23 +3513,75 @@ typedef void ipt__native_apply(const struct ipt__native_launch *launch, void *el
 
 /* A launch: a kernel with its arguments. */
 typedef struct ipt__native_launch {
-    char *memories[2];
+    char *memories[IPT__NATIVE_MEMORIES];
     size_t local_bytes;
     const void *arguments;
     ipt__native_call call;
-    ipt__native_apply *apply; /* the expression; NULL: there is none */
-    cl_uint places;           /* axes along which it names places */
-    const void *value;        /* of its argument */
+    ipt__native_apply *apply;              /* the expression; NULL: there is none */
+    cl_uint places;                        /* axes along which it names places */
+    const void *value;                     /* of its argument */
+    const struct ipt__native_batch *batch; /* of kernel elements */
 } ipt__native_launch;
 
 /* Runs one work-group. local: `local_bytes` bytes, aligned to 16. */
 typedef void ipt__native_run(const ipt__native_launch *launch, cl_uint group, void *local);
 
+/* The numbers of ready actions. The units 2 and 16 stand for complex numbers. */
+#ifdef IPT__NATIVE_ACTIONS
+__extension__ typedef float _Complex ipt__native_number_2;
+typedef float ipt__native_number_4;
+typedef double ipt__native_number_8;
+__extension__ typedef double _Complex ipt__native_number_16;
+#define IPT__NATIVE_JOIN_UNIT(name, unit) name##_##unit
+#define IPT__NATIVE_TYPE(unit) IPT__NATIVE_JOIN_UNIT(ipt__native_number, unit)
+#endif
+
+/* An element of a ready action: its operands by their numbers in gen/kernels/native.h. */
+typedef struct ipt__native_element {
+    char *at[IPT__NATIVE_MEMORIES];
+    ptrdiff_t first[IPT__NATIVE_MEMORIES], row[IPT__NATIVE_MEMORIES], col[IPT__NATIVE_MEMORIES]; /* components */
+    cl_uint rows[IPT__NATIVE_MEMORIES], cols[IPT__NATIVE_MEMORIES];
+    const void *argument; /* alpha and beta */
+    int scales, reads;    /* it has an argument; the result has a former value */
+    int unit;
+    float sign_a, sign_b; /* -1: A, B are conjugated */
+} ipt__native_element;
+
+typedef void ipt__native_act(const ipt__native_element *element);
+
+/* A ready action with its operands. */
+typedef struct ipt__native_batch {
+    ipt__native_run *run;     /* NULL: no action */
+    ipt__native_act *acts[2]; /* in sequence; NULL: none */
+    ipt__native_element element;
+    size_t operand_count;
+    struct {
+        size_t number; /* in ipt__native_element */
+        size_t bytes, width;
+        int layout;
+    } operands[IPT__NATIVE_OPERANDS];
+    int is_turned[2]; /* A, B: transposed */
+    int is_upper;     /* op(A) is an upper triangle */
+} ipt__native_batch;
+
 /* A vector of components of x and y, by their indices in both. */
-#if defined(__clang__) || __GNUC__ >= 12
+#if defined(IPT_NATIVE_PLAIN)
+/* none is needed */
+#elif defined(__clang__) || __GNUC__ >= 12
 #define IPT__NATIVE_MIX(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
 #define IPT__NATIVE_MIX(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
+#endif
+
+#ifdef IPT_NATIVE_PLAIN
+/* The number of zeros before the first one bit of n, which is not 0. */
+static cl_uint ipt__native_clz(cl_uint n)
+{
+    cl_uint zeros = 0;
+    for (; !(n >> 31); n <<= 1)
+        ++zeros;
+    return zeros;
+}
 #endif
 
 /* floor(a * b / 2^64) */
@@ -3323,13 +3596,6 @@ static inline ipt__native_ulong ipt__native_mul_hi(ipt__native_ulong a, ipt__nat
     const ipt__native_ulong third = low * other_high + (second & 0xffffffffu);
     return high * other_high + (second >> 32) + (third >> 32);
 #endif
-}
-
-/* OpenCL's atomic_cmpxchg: returns the word's old value. */
-static inline cl_uint ipt__native_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
-{
-    __atomic_compare_exchange_n(word, &expected, stored, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return expected;
 }
 
 /* The place along an axis of the result of the element with a number. *number becomes that of its line. */
@@ -3388,12 +3654,6 @@ typedef struct ipt__native_none { /* the type of `a` without an argument */
 #define IPT_KERNELS_FILE "ipt_kernels.h"
 #endif
 
-enum {
-    IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
-    IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
-    IPT__NATIVE_REGISTERS = 32       /* most units of a piece that kernel views holds */
-};
-
 /* A name of a program's own, and functions that call kernels with one or two memories, without or with local memory. */
 #define IPT__NATIVE_JOIN_NAME(name, kernel, unit, kind, level) name##_##kernel##_##unit##_##kind##_##level
 #define IPT__NATIVE_NAME(name, kernel, unit, kind, level) IPT__NATIVE_JOIN_NAME(name, kernel, unit, kind, level)
@@ -3423,12 +3683,13 @@ enum {
                                 launch->memories[1] IPT__NATIVE_COMMA(unit *) local)
 
 /* Levels of instruction sets: 0 is what the compiler assumes, 1 is AVX2, for processors that have it. */
-#if (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX2__)
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX2__) && !defined(IPT_NATIVE_PLAIN)
 #define IPT__NATIVE_LEVELS 2
 #else
 #define IPT__NATIVE_LEVELS 1
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wcast-align"
@@ -3453,8 +3714,9 @@ enum {
 #else
 #pragma GCC diagnostic error "-Wimplicit-function-declaration" /* of an expression */
 #endif
+#endif
 
-#if defined(__i386__) && !defined(__SSE2__)
+#if defined(__i386__) && !defined(__SSE2__) && !defined(IPT_NATIVE_PLAIN)
 #define IPT__NATIVE_NEEDS_SSE2
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("sse2"))), apply_to = function)
@@ -3464,7 +3726,13 @@ enum {
 #endif
 #endif
 
-/* Few processors need level 0 where there is another: its code is small rather than fast. */
+/* Few processors need level 0 where there is another: its code is small rather than fast. Ready actions have no other
+ * level, and GCC's small code of complex numbers takes three times as long. */
+#if IPT__NATIVE_LEVELS > 1 && !defined(__clang__)
+#define IPT__NATIVE_FAST __attribute__((optimize("O2")))
+#else
+#define IPT__NATIVE_FAST
+#endif
 #if IPT__NATIVE_LEVELS > 1 && defined(__clang__)
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
 #elif IPT__NATIVE_LEVELS > 1
@@ -3537,7 +3805,9 @@ enum {
 #undef IPT_NATIVE_EXPRESSION
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic pop
+#endif
 
 /* A kernel of one kind: a function for each level and unit. */
 typedef struct ipt__native_program {
@@ -3632,6 +3902,122 @@ static ipt__native_apply *ipt__native_expression_of(const ipt__params *params)
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/native_actions                                                                                            */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The native driver's ready actions: the texts of gen/kernels/elements, compiled as C for shapes that are known at run
+ * time. */
+#ifdef IPT__NATIVE_ACTIONS
+
+#define IPT__NATIVE_ACT(text, unit) IPT__NATIVE_NAME(ipt__native_##text, IPT__NATIVE_elements, unit, 0, 0)
+#define IPT__NATIVE_ACTS(text)                                                                                         \
+    {IPT__NATIVE_ACT(text, 2), IPT__NATIVE_ACT(text, 4), IPT__NATIVE_ACT(text, 8), IPT__NATIVE_ACT(text, 16)},
+
+/* The action of a text after the first one, for float2, float, double and double2. */
+static ipt__native_act *ipt__native_act_of(int text, size_t type)
+{
+    static ipt__native_act *const acts[][4] = {IPT_ACTION_BODY_LIST(IPT__NATIVE_ACTS)};
+    return text < 1 ? NULL : acts[text - 1][type];
+}
+
+/* Completes the distances of an operand's components, `step` apart in the buffer. */
+static void ipt__native_set_steps(const ipt__native_batch *batch, ipt__native_element *element, size_t number,
+                                  size_t step)
+{
+    element->col[number] = (ptrdiff_t)step;
+    element->row[number] = (ptrdiff_t)(step * element->cols[number]);
+    if (number < 2 && batch->is_turned[number]) {
+        const cl_uint rows = element->rows[number];
+        const ptrdiff_t row = element->row[number];
+        element->rows[number] = element->cols[number];
+        element->cols[number] = rows;
+        element->row[number] = element->col[number];
+        element->col[number] = row;
+    }
+    if (number < 2 && batch->is_upper) { /* the last rows come first, so that the triangle is lower */
+        const ptrdiff_t last = (ptrdiff_t)element->rows[number] - 1;
+        element->first[number] = last * (element->row[number] + (number ? 0 : element->col[number]));
+        element->row[number] = -element->row[number];
+        element->col[number] = number ? element->col[number] : -element->col[number];
+    }
+}
+
+/* Runs a part of a batch. */
+static void ipt__native_run_batch(const ipt__native_launch *launch, cl_uint group, void *local)
+{
+    const ipt__native_batch *const batch = launch->batch;
+    ipt__elements_arguments arguments;
+    cl_ulong bases[IPT_MAX_OPERANDS], strides[IPT_MAX_OPERANDS], argument[4];
+    ipt__native_element element = batch->element;
+    size_t i, each, e, end;
+    (void)local;
+    memcpy(&arguments, launch->arguments, sizeof arguments);
+    memcpy(bases, (const char *)&arguments + offsetof(ipt__elements_arguments, base0), sizeof bases);
+    memcpy(strides, (const char *)&arguments + offsetof(ipt__elements_arguments, stride0), sizeof strides);
+    memcpy(argument, (const char *)&arguments + offsetof(ipt__elements_arguments, argument0), sizeof argument);
+    element.argument = argument;
+    for (i = 0; i < batch->operand_count; ++i)
+        ipt__native_set_steps(batch, &element, batch->operands[i].number,
+                              batch->operands[i].layout == IPT_LAYOUT_ELEMENTS ? 1
+                              : batch->operands[i].layout == IPT_LAYOUT_PLANES ? (size_t)strides[i]
+                                                                               : batch->operands[i].width);
+    each = ipt__ceil_divide((size_t)arguments.count, launch->call.groups);
+    end = ipt__min((size_t)arguments.count, (group + (size_t)1) * each);
+    for (e = group * each; e < end; ++e) {
+        for (i = 0; i < batch->operand_count; ++i) {
+            const size_t number = batch->operands[i].number, width = batch->operands[i].width,
+                         stride = (size_t)strides[i],
+                         place = batch->operands[i].layout == IPT_LAYOUT_ELEMENTS ? e * stride
+                                 : batch->operands[i].layout == IPT_LAYOUT_PLANES ? e
+                                                                                  : e / width * stride + e % width;
+            element.at[number] = launch->memories[i] + ((ptrdiff_t)(bases[i] + place) + element.first[number]) *
+                                                           (ptrdiff_t)batch->operands[i].bytes;
+        }
+        batch->acts[0](&element);
+        if (batch->acts[1])
+            batch->acts[1](&element);
+    }
+}
+
+/* Makes a batch from a desc that is right; without a ready action, it has no function. Only batch plans call this, so
+ * that compilers drop all actions from a program without such plans. */
+static void ipt__native_batch_make(ipt__native_batch *batch, const ipt_batch_desc *desc)
+{
+    static const char names[] = "ABCxyrpi"; /* as numbered in gen/kernels/native.h */
+    const ipt__ready *const ready = &ipt__readies[desc->ready];
+    const char *const type = desc->operands[0].type;
+    const int is_complex = strchr(type, '2') != NULL, is_double = *type == 'd';
+    size_t i;
+    memset(batch, 0, sizeof *batch);
+    if (!desc->ready)
+        return;
+    batch->run = ipt__native_run_batch;
+    for (i = 0; i < 2; ++i)
+        batch->acts[i] = ipt__native_act_of(ready->texts[i], is_double ? 2u + is_complex : 1u - is_complex);
+    batch->element.scales = desc->argument_type != NULL;
+    batch->element.unit = (desc->options & IPT_UNIT) != 0;
+    batch->element.sign_a = desc->options & IPT_CONJUGATE_A ? -1 : 1;
+    batch->element.sign_b = desc->options & IPT_CONJUGATE_B ? -1 : 1;
+    batch->is_turned[0] = (desc->options & IPT_TRANSPOSE_A) != 0;
+    batch->is_turned[1] = (desc->options & IPT_TRANSPOSE_B) != 0;
+    batch->is_upper = desc->ready == IPT_ACTION_TRSM && !(desc->options & IPT_UPPER) != !batch->is_turned[0];
+    batch->operand_count = desc->operand_count;
+    for (i = 0; i < desc->operand_count; ++i) {
+        const ipt_batch_operand *const given = &desc->operands[i];
+        const size_t number = (size_t)(strchr(names, *given->name) - names);
+        batch->operands[i].number = number;
+        batch->operands[i].bytes = ipt__type_bytes(given->type);
+        batch->operands[i].width = given->width;
+        batch->operands[i].layout = (int)given->layout;
+        batch->element.rows[number] = (cl_uint)ipt__max(1, given->rows);
+        batch->element.cols[number] = (cl_uint)ipt__max(1, given->cols);
+        if (strchr("Cyr", *given->name))
+            batch->element.reads = (given->access & IPT_READ) != 0;
+    }
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>driver/native_objects                                                                                            */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -3686,12 +4072,13 @@ typedef struct ipt__native_kernel {
     const ipt__native_program *program;
     ipt__kernel_id id;
     cl_uint unit; /* index */
-    ipt__native_memory *memories[2];
+    ipt__native_memory *memories[IPT__NATIVE_MEMORIES];
     size_t local_bytes;
     cl_uint tile, tall, axes, places;
     ipt__native_apply *apply;
     cl_ulong value[2]; /* of the expression's argument */
     ipt__arguments arguments;
+    ipt__native_batch batch;
 } ipt__native_kernel;
 
 /* A command that waits for an event. */
@@ -3719,7 +4106,7 @@ typedef struct ipt__native_copy {
 
 typedef struct ipt__native_command {
     ipt__native_event *event;
-    ipt__native_memory *memories[2]; /* whose references it holds */
+    ipt__native_memory *memories[IPT__NATIVE_MEMORIES]; /* whose references it holds */
     void (*run)(struct ipt__native_command *command);
     ipt__native_kernel kernel;
     cl_uint groups;
@@ -3850,7 +4237,7 @@ static void ipt__native_do_kernel(ipt__native_command *command)
     ipt__job job;
     int i;
     size_t bytes = 0;
-    for (i = 0; i < 2; ++i) {
+    for (i = 0; i < IPT__NATIVE_MEMORIES; ++i) {
         work.launch.memories[i] = kernel->memories[i] ? kernel->memories[i]->data : NULL;
         bytes = kernel->memories[i] ? ipt__max(bytes, kernel->memories[i]->bytes) : bytes;
     }
@@ -3865,7 +4252,8 @@ static void ipt__native_do_kernel(ipt__native_command *command)
     work.launch.apply = kernel->apply;
     work.launch.places = kernel->places;
     work.launch.value = kernel->value;
-    work.run = kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit];
+    work.launch.batch = &kernel->batch;
+    work.run = kernel->batch.run ? kernel->batch.run : kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit];
     job.run = ipt__native_group;
     job.job = &work;
     job.count = command->groups;
@@ -3948,14 +4336,15 @@ static void ipt__native_work_off(ipt__native_command *ready)
     while (ready) {
         ipt__native_command *const command = ready;
         ipt__native_event *const event = command->event;
+        int i;
         event->begin = ipt__native_clock();
         if (!command->failure)
             command->run(command);
         event->end = ipt__native_clock();
         ipt__native_lock();
         ready = ipt__native_end(event, command->failure, command->next);
-        ipt__native_drop_memory(command->memories[0]);
-        ipt__native_drop_memory(command->memories[1]);
+        for (i = 0; i < IPT__NATIVE_MEMORIES; ++i)
+            ipt__native_drop_memory(command->memories[i]);
         if (event->queue)
             ipt__native_drop(event->queue);
         ipt__native_drop(event);
@@ -4033,7 +4422,7 @@ static cl_int ipt__native_enqueue(const ipt__native_place *place, ipt__native_co
     }
     command->event = made;
     ipt__native_lock();
-    for (i = 0; i < 2; ++i)
+    for (i = 0; i < IPT__NATIVE_MEMORIES; ++i)
         if (command->memories[i])
             ++command->memories[i]->object.references;
     ++queue->object.references;
@@ -4443,10 +4832,13 @@ static cl_program ipt__native_program_of(ipt__kernel_id id, const ipt__params *p
 {
     ipt__native_apply *const apply = params->apply ? ipt__native_expression_of(params) : NULL;
     const ipt__native_program *const found = params->apply && !apply ? NULL : ipt__native_find(id, params);
-    ipt__native_kernel *const made = found ? (ipt__native_kernel *)calloc(1, sizeof *made) : NULL;
-    *error = !found ? CL_INVALID_KERNEL_NAME : made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    const int has = found || (params->native && params->native->run);
+    ipt__native_kernel *const made = has ? (ipt__native_kernel *)calloc(1, sizeof *made) : NULL;
+    *error = !has ? CL_INVALID_KERNEL_NAME : made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!made)
         return NULL;
+    if (params->native)
+        made->batch = *params->native;
     made->program = found;
     made->id = id;
     while (1u << made->unit < params->unit_bytes)
@@ -4495,7 +4887,7 @@ static cl_int CL_API_CALL ipt__native_clSetKernelArg(cl_kernel kernel, cl_uint i
 {
     ipt__native_kernel *const set = (ipt__native_kernel *)(void *)kernel;
     const ipt__kernel_info *const info = &ipt__kernels[set->id];
-    if (index < info->memories && index < 2)
+    if (index < info->memories && index < IPT__NATIVE_MEMORIES)
         memcpy(&set->memories[index], value, sizeof set->memories[index]);
     else if (info->local && index == info->memories)
         set->local_bytes = bytes;
@@ -4520,9 +4912,8 @@ static cl_int CL_API_CALL ipt__native_clEnqueueNDRangeKernel(cl_command_queue qu
     (void)group_size;
     if (command) {
         command->kernel = *(const ipt__native_kernel *)(void *)kernel;
-        command->memories[0] = command->kernel.memories[0];
-        command->memories[1] = command->kernel.memories[1];
-        command->groups = (cl_uint)*size;
+        memcpy(command->memories, command->kernel.memories, sizeof command->memories);
+        command->groups = (cl_uint)(command->kernel.batch.run ? ipt__min(*size, (size_t)IPT__NATIVE_PARTS) : *size);
         command->run = ipt__native_do_kernel;
     }
     return ipt__native_enqueue(&place, command);
@@ -5817,7 +6208,7 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     *driver = IPT__DRIVER_OPENCL;
     if (desc->driver == IPT_DRIVER_NATIVE)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE, and ipt was compiled without it: "
-                                                "it needs GCC or clang, and no IPT_NO_NATIVE");
+                                                "define IPT_NATIVE, and not IPT_NO_NATIVE");
     result = ipt__opencl_open();
     return result ? result : ipt__choose_device(*driver, desc, device);
 }
@@ -6970,37 +7361,10 @@ IPT_API void ipt_context_destroy(ipt_context *context)
         ipt__context_free(context);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>program/program                                                                                                  */
+/* >>program/arguments                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Programs: building, loading, sharing. */
-
-#ifndef IPT_NO_KERNEL_SOURCE
-/* Fails with the build log, cut to fit the error text. The logger receives all of it. */
-static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id,
-                                            cl_int error)
-{
-    size_t bytes = 0;
-    char *log = NULL;
-    ipt_result result;
-    if (!ipt__calls(context)->clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) &&
-        bytes)
-        log = (char *)ipt__allocate(&context->allocator, bytes + 1);
-    if (log &&
-        ipt__calls(context)->clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL))
-        log[0] = 0;
-    if (log && context->logger.log)
-        (context->logger.log)(log, context->logger.user);
-    /* Lack of memory is not the text's fault: do not record it as a failed build. */
-    result =
-        ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
-                                                                                              : IPT_ERROR_BUILD,
-                  "clBuildProgram failed with %s (%d) on %s: %s", ipt__cl_error(error), (int)error,
-                  ipt__kernels[id].own.file, log ? log : "no log");
-    ipt__release(&context->allocator, log);
-    return result;
-}
-#endif
+/* Arguments of kernels. */
 
 /* Completes the divisors among a kernel's arguments. */
 static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
@@ -7058,6 +7422,38 @@ static cl_int ipt__set_arguments(const ipt_context *context, const ipt__kernel_c
                                        call->value ? call->value : some);
     return error;
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>program/program                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Programs: building, loading, sharing. */
+
+#ifndef IPT_NO_KERNEL_SOURCE
+/* Fails with the build log, cut to fit the error text. The logger receives all of it. */
+static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id,
+                                            cl_int error)
+{
+    size_t bytes = 0;
+    char *log = NULL;
+    ipt_result result;
+    if (!ipt__calls(context)->clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) &&
+        bytes)
+        log = (char *)ipt__allocate(&context->allocator, bytes + 1);
+    if (log &&
+        ipt__calls(context)->clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL))
+        log[0] = 0;
+    if (log && context->logger.log)
+        (context->logger.log)(log, context->logger.user);
+    /* Lack of memory is not the text's fault: do not record it as a failed build. */
+    result =
+        ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
+                                                                                              : IPT_ERROR_BUILD,
+                  "clBuildProgram failed with %s (%d) on %s: %s", ipt__cl_error(error), (int)error,
+                  ipt__kernels[id].own.file, log ? log : "no log");
+    ipt__release(&context->allocator, log);
+    return result;
+}
+#endif
 
 static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
 {
@@ -7516,6 +7912,7 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     if (has_texts)
         program->texts = ipt__copy_texts(&context->allocator, &program->params);
     result = has_texts && !program->texts ? IPT_ERROR_OUT_OF_MEMORY : ipt__program_make(context, program, cache_only);
+    program->params.native = NULL; /* which is the caller's */
     if (result) {
         ipt__program_free(context, program);
         return result;
@@ -22148,143 +22545,6 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
 #endif
 #ifndef IPT_NO_BATCH
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>batch/ready                                                                                                      */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* The ready actions: the columns that IPT_ACTION_LIST lacks. */
-
-enum {
-#define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
-    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_INDEX) IPT__ACTION_TEXT_COUNT,
-    IPT__ACTION_TEXT_none = -1
-};
-static const ipt__part ipt__action_texts[] = {
-#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(ipt__text_##name)},
-    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
-
-/* The cost of an action's turns. Indices from pivots make them slower. The inverse in place has turns of its own. */
-typedef enum ipt__batch_kind {
-    IPT__TURNS_PLAIN,
-    IPT__TURNS_PIVOTED,
-    IPT__TURNS_INVERSE,
-    IPT__TURN_KINDS
-} ipt__batch_kind;
-
-/* The work of one lane of an element. */
-typedef struct ipt__batch_work {
-    double turns; /* of innermost loops: a turn reads two or three components, and adds a product to a sum */
-    double barriers;
-} ipt__batch_work;
-
-/* The largest number of things that a lane takes, if the lanes share `things`. */
-static double ipt__batch_share(size_t things, size_t lanes)
-{
-    return ipt__real(ipt__ceil_divide(things, lanes));
-}
-
-/* The work of an elimination of n columns. For a column, every lane takes `each` turns, and `scan` turns for each row
- * below. The lanes share these rows. A row takes `part` turns for each column from this one on. */
-static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
-{
-    ipt__batch_work work = {0, 0};
-    size_t below;
-    for (below = n; below; --below) {
-        work.turns += each + scan * ipt__real(below) + ipt__batch_share(below, lanes);
-        work.turns += ipt__batch_share(below - 1, lanes) * ipt__real(below) * part;
-    }
-    work.barriers = 3 * ipt__real(n);
-    return work;
-}
-
-static double ipt__batch_log2(size_t lanes)
-{
-    double log = 0;
-    for (; lanes > 1; lanes /= 2)
-        ++log;
-    return log;
-}
-
-/* The turns of substitutions in n rows for m right sides. A lane computes whole right sides. */
-static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
-{
-    return ipt__batch_share(m, lanes) * ipt__real(n) * (ipt__real(n) + 8);
-}
-
-/* The work of an action beside substitutions, for m, n and k as in IPT_ACTION_LIST. */
-static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, size_t k, size_t lanes)
-{
-    const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
-    const double columns = ipt__batch_share(n, lanes);
-    ipt__batch_work work = {0, 0};
-    switch (action) {
-    case IPT_ACTION_DOT:
-        work.turns = columns;
-        work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
-        return work;
-    case IPT_ACTION_GEMV:
-        work.turns = ipt__batch_share(m, lanes) * ipt__real(k);
-        return work;
-    case IPT_ACTION_GEMM:
-        work.turns = (lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : ipt__real(m) * ipt__real(n)) * ipt__real(k);
-        return work;
-    case IPT_ACTION_TRSM:
-        work.turns = ipt__batch_substitute(m, n, lanes) / 2;
-        return work;
-    case IPT_ACTION_POTRF:
-    case IPT_ACTION_POSV:
-        return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
-    case IPT_ACTION_GETRF:
-    case IPT_ACTION_GESV:
-        return ipt__batch_eliminate(n, lanes, 8 + columns, 1, 1);
-    case IPT_ACTION_GETRI:
-        return ipt__batch_eliminate(n, lanes, 8 + columns * (2 + ipt__real(n)), 1, 0);
-    default: /* substitutions are all */
-        return work;
-    }
-}
-
-/* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
-#define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
-
-/* X(action, first text, second text, options, scaled, solves, sums, turns), in the sequence of IPT_ACTION_LIST; the
- * members of ipt__ready. */
-#define IPT__READY_LIST(X)                                                                                             \
-    X(NONE, none, none, 0, 0, 0, 0, PLAIN)                                                                             \
-    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, 1, PLAIN)                                                                 \
-    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, 0, PLAIN)                                             \
-    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, 0, PLAIN)         \
-    X(POTRF, potrf, none, 0, 0, 0, 0, PLAIN)                                                                           \
-    X(POTRS, potrs, none, 0, 0, 1, 0, PLAIN)                                                                           \
-    X(POSV, potrf, potrs, 0, 0, 1, 0, PLAIN)                                                                           \
-    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, 0, PLAIN)                      \
-    X(GETRF, getrf, none, 0, 0, 0, 0, PIVOTED)                                                                         \
-    X(GETRS, getrs, none, 0, 0, 1, 0, PIVOTED)                                                                         \
-    X(GESV, getrf, getrs, 0, 0, 1, 0, PIVOTED)                                                                         \
-    X(GETRI, getri, none, 0, 0, 0, 0, INVERSE)
-
-/* A missing or misplaced row does not compile. */
-enum {
-#define IPT__READY_INDEX(action, first, second, options, scaled, solves, sums, turns) IPT__READY_##action,
-    IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
-};
-#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, sums, turns)                          \
-    typedef char ipt__ready_##action##_has_its_place[(int)IPT__READY_##action == (int)IPT_ACTION_##action ? 1 : -1];
-IPT__READY_LIST(IPT__READY_HAS_ITS_PLACE)
-typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTION_COUNT ? 1 : -1];
-
-typedef struct ipt__ready {
-    int texts[2];     /* in ipt__action_texts */
-    unsigned options; /* options that the action accepts */
-    int scaled;       /* takes alpha and beta as argument */
-    int solves;       /* substitutes with the result of a decomposition */
-    int sums;         /* its lanes add up by IPT_SUM */
-    ipt__batch_kind turns;
-} ipt__ready;
-static const ipt__ready ipt__readies[] = {
-#define IPT__READY_ROW(action, first, second, options, scaled, solves, sums, turns)                                    \
-    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, sums, IPT__TURNS_##turns},
-    IPT__READY_LIST(IPT__READY_ROW)};
-/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/model                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -22387,6 +22647,10 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
     if (choice->group_size > problem->limits.largest_group) {
         ipt__print(why, 160, "its work-groups have %zu work-items, the device's at most %zu", choice->group_size,
                    problem->limits.largest_group);
+        return 0;
+    }
+    if (problem->limits.largest_group == 1 && choice->hold != IPT__HOLD_MEMORY) {
+        ipt__print(why, 160, "the device's work-groups have one work-item, which works in the buffers: model memory");
         return 0;
     }
     if (choice->local_bytes > most) {
@@ -23227,8 +23491,15 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     size_t line = 0;
     cl_int error;
     ipt_result result;
+#ifdef IPT__NATIVE_ACTIONS
+    ipt__native_batch native;
+#endif
     result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_OPERANDS, &operands, &action);
     params = ipt__batch_params(batch, operands, action);
+#ifdef IPT__NATIVE_ACTIONS
+    ipt__native_batch_make(&native, desc);
+    params.native = &native;
+#endif
     if (!result)
         result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
                                   &batch->program);

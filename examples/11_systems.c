@@ -49,7 +49,7 @@ int main(void)
                 sides[e][i] += entry(e, i, j) * (float)(j + 1); /* the solution is 1, 2 ... 6 */
             }
 
-    const ipt_context_desc of_opencl = {.driver = IPT_DRIVER_OPENCL}; /* it compiles actions */
+    const ipt_context_desc of_opencl = {.driver = IPT_DRIVER_OPENCL}; /* whose buffers this program makes */
     check(ipt_context_create(&of_opencl, &context) == IPT_SUCCESS, "ipt_context_create");
     check(ipt_batch_create(context, &desc, &batch) == IPT_SUCCESS, "ipt_batch_create");
     const cl_context cl = ipt_context_cl_context(context);

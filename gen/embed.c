@@ -768,7 +768,8 @@ static void take_words(const char *line, word_list *names, word_list *macros, wo
 }
 
 /* Reads a file's lines without comments, empty lines and lines that include, and shows them to take_words, or writes
- * them if `names` is NULL. own: the lines of the prelude that depend on the kernel, or all others. */
+ * them if `names` is NULL. own: 1 for the lines of the prelude that depend on the kernel, 2 for those of ready actions,
+ * 0 for all others. */
 static void native_lines(const char *path, int own, word_list *names, word_list *macros, word_list *others)
 {
     char line[LINE_BYTES];
@@ -776,7 +777,10 @@ static void native_lines(const char *path, int own, word_list *names, word_list 
     FILE *file = open_input(path);
     while (read_line(file, path, line)) {
         strip_line(line, &in_comment);
-        in_own = (in_own && !ends) || !strncmp(line, "#if IPT__NATIVE_KERNEL", 22);
+        in_own = !strncmp(line, "#if IPT__NATIVE_KERNEL", 22)   ? 1
+                 : !strncmp(line, "#if IPT__NATIVE_NUMBER", 22) ? 2
+                 : ends                                         ? 0
+                                                                : in_own;
         ends = !strncmp(line, "#endif", 6);
         if (*line == '\n' || !strncmp(line, "#include", 8) || in_own != own)
             continue;
@@ -869,6 +873,46 @@ static void native_program(const native_row *its, int kind, const char *prelude,
            option ? "#endif\n" : "", its->vectors ? "" : "#endif\n");
 }
 
+/* Writes a macro for each word of a list. */
+static void native_macros(const word_list *words, const char *format)
+{
+    int i;
+    for (i = 0; i < words->count; ++i)
+        printf(format, words->words[i], words->words[i]);
+}
+
+/* Writes the functions of ready actions, or takes their words. */
+static void native_action_text(int write, const char *prelude, const kernel_file *files, int count)
+{
+    int i, bodies;
+    native_lines(prelude, 2, write ? NULL : &native_names, &native_own, &native_others);
+    for (bodies = 0; bodies < 2; ++bodies)
+        for (i = 0; i < count; ++i) {
+            const int is_body = is_action(files[i].path) && strcmp(files[i].name, "algebra");
+            if (bodies != is_body || (!is_body && strcmp(files[i].name, "algebra") && strcmp(files[i].name, "actions")))
+                continue;
+            if (write && is_body)
+                printf("IPT_ACTION(%s)\n", files[i].name);
+            native_lines(files[i].path, 0, write ? NULL : &native_names, &native_own, &native_others);
+            if (write && is_body)
+                puts("}");
+        }
+}
+
+/* Writes the ready actions: the units 2, 4, 8 and 16 stand for float2, float, double and double2. */
+static void native_actions(const char *prelude, const kernel_file *files, int count)
+{
+    native_own.count = 0;
+    native_action_text(0, prelude, files, count);
+    puts("#if defined(IPT__NATIVE_ACTIONS) && !IPT__NATIVE && IPT_UNIT_BYTES > 1");
+    native_macros(&native_own, "#pragma push_macro(\"%s\")\n#undef %s\n");
+    puts("#define IPT__NATIVE_KERNEL IPT__NATIVE_elements\n#define IPT__NATIVE_KIND 0\n"
+         "#define IPT__NATIVE_NUMBER (1 + (IPT_UNIT_BYTES == 2 || IPT_UNIT_BYTES == 16))");
+    native_action_text(1, prelude, files, count);
+    native_macros(&native_own, "#undef %s\n#pragma pop_macro(\"%s\")\n");
+    puts("#undef IPT__NATIVE_NUMBER\n#undef IPT__NATIVE_KIND\n#undef IPT__NATIVE_KERNEL\n#endif");
+}
+
 /* Writes all programs for one unit: their names are their own, and macros of the program that includes ipt.h replace
  * nothing in them. */
 static void native_programs(const char *prelude, const kernel_file *files, int count)
@@ -877,14 +921,14 @@ static void native_programs(const char *prelude, const kernel_file *files, int c
     native_lines(prelude, 0, &native_names, &native_common, &native_others);
     for (i = 0; i < native_count; ++i)
         native_text(&natives[i], 0, prelude, files, count);
-    for (i = 0; i < native_others.count; ++i)
-        printf("#pragma push_macro(\"%s\")\n#undef %s\n", native_others.words[i], native_others.words[i]);
-    for (i = 0; i < native_names.count; ++i)
-        printf("#define %s IPT__NATIVE_OWN(%s)\n", native_names.words[i], native_names.words[i]);
+    native_action_text(0, prelude, files, count);
+    native_macros(&native_others, "#pragma push_macro(\"%s\")\n#undef %s\n");
+    native_macros(&native_names, "#define %s IPT__NATIVE_OWN(%s)\n");
     native_lines(prelude, 0, NULL, NULL, NULL);
     for (i = 0; i < native_count; ++i)
         for (kind = natives[i].first; kind <= natives[i].last; ++kind)
             native_program(&natives[i], kind, prelude, files, count);
+    native_actions(prelude, files, count);
     for (i = 0; i < native_common.count; ++i)
         printf("#undef %s\n", native_common.words[i]);
     for (i = 0; i < native_names.count; ++i)
@@ -914,6 +958,7 @@ static void embed_native(char **preludes, const kernel_file *files, int count)
     putchar('\n');
     for (i = 0; i < native_count; ++i)
         printf("#define IPT__NATIVE_%s %d\n", natives[i].name, i + 1);
+    printf("#define IPT__NATIVE_elements %d\n", native_count + 1);
     puts("\n/* OpenCL C's functions in expressions. */\n#ifdef IPT_NATIVE_EXPRESSIONS");
     native_lines(preludes[1], 0, NULL, NULL, NULL);
     puts("#endif\n#else " NATIVE_MARK);
@@ -935,9 +980,11 @@ static void embed_texts(char **preludes, char **paths, int count)
         read_text(&kernels[i]);
     }
     check_rows();
-    fputs("\n/* The texts of ready actions, in gen/kernels/elements. */\n#define IPT_ACTION_TEXT_LIST(X)", stdout);
+    puts("\n/* The texts of ready actions, in gen/kernels/elements. */\n"
+         "#define IPT_ACTION_TEXT_LIST(X) X(algebra) IPT_ACTION_BODY_LIST(X)");
+    fputs("#define IPT_ACTION_BODY_LIST(X)", stdout);
     for (i = 0; i < count; ++i)
-        if (is_action(paths[i]))
+        if (is_action(paths[i]) && strcmp(kernels[i].name, "algebra"))
             printf(" X(%s)", kernels[i].name);
     putchar('\n');
     pack_symbols();

@@ -44,14 +44,8 @@
 #define uint cl_uint
 #define ulong ipt__native_ulong
 #define long ipt__native_long
-#define uint2 ipt__native_uint2
 #define uint4 ipt__native_uint4
 #define uint8 ipt__native_uint8
-#define ulong2 ipt__native_ulong2
-#define ulong4 ipt__native_ulong4
-#define uchar16 ipt__native_uchar16
-#define ushort8 ipt__native_ushort8
-#define ushort16 ipt__native_ushort16
 #define bool int
 #define true 1
 #define false 0
@@ -61,6 +55,29 @@
 #define __local
 #define reqd_work_group_size(x, y, z) unused
 
+#ifdef IPT_NATIVE_PLAIN /* any compiler: units one by one */
+#if !defined(__GNUC__) && !defined(__clang__)
+#define __attribute__(what)
+#endif
+#define IPT_UNROLL
+#define IPT_FUNCTION static
+#define IPT_INLINE static
+#define IPT_PREFETCH(address)
+#define IPT_COMPONENT(v, i) (v).s[0x##i]
+#define IPT_NO_BLOCKS
+#define IPT_NO_THREES
+#define IPT_AT_ANY_ADDRESS(type, name)                                                                                 \
+    typedef struct name {                                                                                              \
+        type value;                                                                                                    \
+    } name;
+#define clz(n) ipt__native_clz(n)
+#else
+#define uint2 ipt__native_uint2
+#define ulong2 ipt__native_ulong2
+#define ulong4 ipt__native_ulong4
+#define uchar16 ipt__native_uchar16
+#define ushort8 ipt__native_ushort8
+#define ushort16 ipt__native_ushort16
 #if defined(__clang__)
 #define IPT_UNROLL _Pragma("unroll")
 #else
@@ -131,19 +148,126 @@
 #define as_uchar16(v) ((uchar16)(v))
 #define as_ushort8(v) ((ushort8)(v))
 #define as_ulong2(v) ((ulong2)(v))
+#define clz(n) ((uint)__builtin_clz(n))
+#endif
 
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
-#define clz(n) ((uint)__builtin_clz(n))
 #define mul_hi(a, b) (sizeof(a) == 4 ? ((ulong)(a) * (ulong)(b)) >> 32 : ipt__native_mul_hi(a, b))
 #define barrier(flags)
 #define atomic_uint uint
-#define atomic_or(word, bits) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED)
-#define atomic_cmpxchg(word, expected, stored) ipt__native_exchange(word, expected, stored)
-#define atomic_fetch_add_explicit(word, added, order, scope) __atomic_fetch_add(word, added, order)
-#define atomic_load_explicit(word, order, scope) __atomic_load_n(word, order)
-#define atomic_work_item_fence(flags, order, scope) __atomic_thread_fence(order)
+#define atomic_or(word, bits) IPT__ATOMIC_OR(word, bits)
+#define atomic_cmpxchg(word, expected, stored) ipt__atomic_exchange(word, expected, stored)
+#define atomic_fetch_add_explicit(word, added, order, scope) IPT__ATOMIC_ADD(word, added, order)
+#define atomic_load_explicit(word, order, scope) IPT__ATOMIC_LOAD(word, order)
+#define atomic_work_item_fence(flags, order, scope) IPT__ATOMIC_FENCE(order)
 #define memory_order_relaxed __ATOMIC_RELAXED
 #define memory_order_acquire __ATOMIC_ACQUIRE
 #define memory_order_release __ATOMIC_RELEASE
 #define memory_order_acq_rel __ATOMIC_ACQ_REL
+
+/* Ready actions: one work-item to an element, in the buffers. ipt__native_element has lengths, distances and options;
+ * transposed operands and upper triangles only have other distances. Complex numbers are C's. */
+#if IPT__NATIVE_NUMBER
+#define IPT_HOLD 3
+#define IPT_INTERLEAVED 0
+#define IPT_SUB_GROUP 0
+#define IPT_SUM_TYPES(X)
+#define IPT_NUMBER IPT__NATIVE_TYPE(IPT_UNIT_BYTES)
+#define IPT_IS_COMPLEX (IPT__NATIVE_NUMBER == 2)
+#define IPT_IS_DOUBLE (IPT_UNIT_BYTES >= 8)
+#define IPT_TRANSPOSE_A 0
+#define IPT_TRANSPOSE_B 0
+#define IPT_UPPER 0
+#define IPT_UNIT (g->unit)
+#define IPT_CONJUGATE_A (g->sign_a)
+#define IPT_CONJUGATE_B (g->sign_b)
+#define IPT_FACTOR(i) (((const IPT_NUMBER *)g->argument)[i])
+#define IPT_SCALED(name, result, old)                                                                                  \
+    (!g->scales ? (result)                                                                                             \
+                : ipt_times(IPT_FACTOR(0), result) + (g->reads ? ipt_times(IPT_FACTOR(1), old) : (IPT_NUMBER)0))
+#define IPT_OPERAND_LIST(X)                                                                                            \
+    X(A, 0, IPT_NUMBER)                                                                                                \
+    X(B, 1, IPT_NUMBER)                                                                                                \
+    X(C, 2, IPT_NUMBER)                                                                                                \
+    X(x, 3, IPT_NUMBER)                                                                                                \
+    X(y, 4, IPT_NUMBER)                                                                                                \
+    X(r, 5, IPT_NUMBER)                                                                                                \
+    X(pivots, 6, int)                                                                                                  \
+    X(info, 7, int)
+#define IPT_OPERAND(name, number, type)                                                                                \
+    type *const ipt_at_##name = (type *)(void *)g->at[number];                                                         \
+    const ptrdiff_t ipt_row_##name = g->row[number], ipt_col_##name = g->col[number];                                  \
+    const uint name##_ROWS = g->rows[number], name##_COLS = g->cols[number];
+#define IPT_AT(name, i, j) ipt_at_##name[(ptrdiff_t)(i)*ipt_row_##name + (ptrdiff_t)(j)*ipt_col_##name]
+#define A(i, j) IPT_AT(A, i, j)
+#define B(i, j) IPT_AT(B, i, j)
+#define C(i, j) IPT_AT(C, i, j)
+#define x(i, j) IPT_AT(x, i, j)
+#define y(i, j) IPT_AT(y, i, j)
+#define r(i, j) IPT_AT(r, i, j)
+#define pivots(i, j) IPT_AT(pivots, i, j)
+#define info(i, j) IPT_AT(info, i, j)
+#define IPT_ACTION(name)                                                                                               \
+    IPT__NATIVE_FAST static void IPT__NATIVE_OWN(ipt__native_##name)(const ipt__native_element *g)                     \
+    {                                                                                                                  \
+        const uint ipt_lane = 0;                                                                                       \
+        IPT_OPERAND_LIST(IPT_OPERAND)
+#define IPT_BITS(to_type, from_type, v)                                                                                \
+    __extension__({                                                                                                    \
+        union {                                                                                                        \
+            from_type from;                                                                                            \
+            to_type to;                                                                                                \
+        } bits;                                                                                                        \
+        bits.from = (v);                                                                                               \
+        bits.to;                                                                                                       \
+    })
+#define as_int(v) IPT_BITS(int, float, v)
+#define as_float(v) IPT_BITS(float, int, v)
+#define as_long(v) IPT_BITS(long, double, v)
+#define as_double(v) IPT_BITS(double, long, v)
+#define fabs(v) __builtin_fabs(v)
+#define sqrt(v) ipt_root(v)
+#endif
+#if IPT__NATIVE_NUMBER == 2
+#define ipt_times IPT__NATIVE_OWN(ipt_times)
+#define ipt_conjugate IPT__NATIVE_OWN(ipt_conjugate)
+#define ipt_inverse IPT__NATIVE_OWN(ipt_inverse)
+#define IPT_REAL(p) __real__(p)
+#define IPT_IMAGINARY(p) __imag__(p)
+#define IPT_CONJUGATED(sign, p) IPT_PAIR(IPT_REAL(p), IPT_IMAGINARY(p) * (sign))
+#define IPT_PAIR(p, q) ipt_pair(p, q)
+IPT_INLINE IPT_NUMBER ipt_pair(const double real, const double imaginary)
+{
+    IPT_NUMBER pair;
+    __real__ pair = real;
+    __imag__ pair = imaginary;
+    return pair;
+}
+#endif
+/* The square root, without a call: programs need not link a library for it. Elsewhere by Newton's method, whose steps
+ * fall from the second one on. */
+#if IPT__NATIVE_NUMBER && defined(__SSE2__)
+IPT_INLINE double ipt_root(double value)
+{
+    __asm__("sqrtsd %1, %0" : "=x"(value) : "x"(value));
+    return value;
+}
+#elif IPT__NATIVE_NUMBER && defined(__aarch64__)
+IPT_INLINE double ipt_root(double value)
+{
+    __asm__("fsqrt %d0, %d1" : "=w"(value) : "w"(value));
+    return value;
+}
+#elif IPT__NATIVE_NUMBER
+IPT_INLINE double ipt_root(const double value)
+{
+    const double guess = as_double((as_long(value) >> 1) + ((long)0x1ff8 << 48));
+    double last, root = (guess + value / guess) / 2;
+    if (!(value > 0) || value > 1.7976931348623157e308)
+        return value < 0 ? (value - value) / (value - value) : value;
+    for (last = 2 * root; root < last; root = (last + value / last) / 2)
+        last = root;
+    return root;
+}
+#endif

@@ -30,12 +30,16 @@
 #include "papers/heuristics.h"
 #include "program/types.h"
 #include "program/kernels.h"
+#ifndef IPT_NO_BATCH
+#include "batch/ready.h"
+#endif
 #include "driver/operations.h"
 #include "driver/driver.h"
 #include "driver/opencl.h"
 #include "driver/pool.h"
 #include "driver/native_c.h"
 #include "driver/native_kernels.h"
+#include "driver/native_actions.h"
 #include "driver/native_objects.h"
 #include "driver/native_device.h"
 #include "driver/native.h"
@@ -48,6 +52,7 @@
 #include "program/cache.h"
 #include "program/profile.h"
 #include "device/create.h"
+#include "program/arguments.h"
 #include "program/program.h"
 #include "program/offline.h"
 #include "program/probe.h"
@@ -127,7 +132,6 @@
 #include "plans/view_plan.h"
 #include "host/host_async.h"
 #ifndef IPT_NO_BATCH
-#include "batch/ready.h"
 #include "batch/model.h"
 #include "batch/cost.h"
 #include "batch/text.h"

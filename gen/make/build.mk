@@ -135,7 +135,7 @@ $(B)/tests/single/ipt_tests: $(SINGLE_SOURCES:tests/%.c=$(B)/tests/single/%.o)
 # The tests of the native driver: no header and no library of OpenCL. Each of the other tests replaces functions of
 # OpenCL, or compiles its language.
 NATIVE_TESTS = heuristics plan bad_input host execution moves shapes exchange pitch axes views sequences seeds bus \
-    thin places cut
+    thin places cut actions
 NATIVE_SOURCES = $(wildcard $(NATIVE_TESTS:%=tests/*/test_%.c)) \
     $(patsubst %,tests/support/%.c,$(filter-out tool fake_cl,$(TEST_SUPPORT)))
 $(B)/native/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS)

@@ -13,7 +13,9 @@
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
 #define IPT_NATIVE
+#ifndef IPT_NATIVE_PLAIN                       /* whose driver has neither expressions nor ready actions */
 #define IPT_NATIVE_EXPRESSIONS "expressions.h" /* by run.sh, from the rows of `expressions` */
+#endif
 #define IPT_OPENCL_DYNAMIC
 static int native_level;
 #define IPT__NATIVE_LEVEL() (native_level)
@@ -840,21 +842,151 @@ static void native_refusals(void **state)
     ipt_context_destroy(context);
 }
 
+/* A product C = 2 A B + 3 C of whole numbers, so that floats are exact. */
+typedef struct product {
+    ipt_batch_desc desc;
+    ipt_batch_operand operands[3];
+    float *data[3], *wanted;
+    size_t bytes;
+} product;
+
+/* The place of component (i, j) of an operand in element e. */
+static size_t product_place(const product *its, size_t k, size_t e, size_t i, size_t j)
+{
+    const ipt_batch_operand *const operand = &its->operands[k];
+    const size_t q = i * operand->cols + j, all = operand->rows * operand->cols;
+    return operand->layout == IPT_LAYOUT_ELEMENTS ? e * all + q
+           : operand->layout == IPT_LAYOUT_PLANES
+               ? q * its->desc.count + e
+               : e / operand->width * all * operand->width + q * operand->width + e % operand->width;
+}
+
+static void product_draw(product *its)
+{
+    const size_t m = views_between(1, 6), inner = views_between(1, 6), n = views_between(1, 6);
+    const size_t rows[] = {m, inner, m}, cols[] = {inner, n, n};
+    memset(its, 0, sizeof *its);
+    its->desc = (ipt_batch_desc){.count = views_between(1, 3000), .operands = its->operands, .operand_count = 3};
+    its->desc.ready = IPT_ACTION_GEMM;
+    its->desc.argument_type = "float2";
+    its->bytes = (its->desc.count + 40) * 36 * sizeof(float);
+    its->desc.max_device_memory = views_between(0, 1) ? its->bytes : 0;
+    for (size_t k = 0; k < 3; ++k) {
+        static const char *const names[] = {"A", "B", "C"};
+        its->operands[k] = (ipt_batch_operand){.name = names[k],
+                                               .type = "float",
+                                               .rows = rows[k],
+                                               .cols = cols[k],
+                                               .access = k < 2 ? IPT_READ : IPT_READ_WRITE,
+                                               .layout = (ipt_layout)views_between(0, 2)};
+        its->operands[k].width = its->operands[k].layout == IPT_LAYOUT_BLOCKS ? views_between(1, 40) : 0;
+        its->data[k] = malloc(its->bytes);
+        for (size_t i = 0; i < its->bytes / sizeof(float); ++i)
+            its->data[k][i] = (float)views_between(0, 20) - 10;
+    }
+    its->wanted = malloc(its->bytes);
+    memcpy(its->wanted, its->data[2], its->bytes);
+    for (size_t e = 0; e < its->desc.count; ++e)
+        for (size_t at = 0; at < m * n; ++at) {
+            float sum = 3 * its->data[2][product_place(its, 2, e, at / n, at % n)];
+            for (size_t k = 0; k < inner; ++k)
+                sum += 2 * its->data[0][product_place(its, 0, e, at / n, k)] *
+                       its->data[1][product_place(its, 1, e, k, at % n)];
+            its->wanted[product_place(its, 2, e, at / n, at % n)] = sum;
+        }
+}
+
+/* Executes a batch in buffers, after its plan has gone, and compares C. */
+static void product_in_buffers(ipt_context *context, product *its)
+{
+    static const float factors[] = {2, 3};
+    ipt_batch_buffer buffers[3];
+    ipt_batch *batch;
+    cl_int error;
+    const cl_event wait = calls->clCreateUserEvent(context->context, &error);
+    assert_int_equal(ipt_batch_create(context, &its->desc, &batch), IPT_SUCCESS);
+    for (size_t k = 0; k < 3; ++k)
+        buffers[k] = (ipt_batch_buffer){
+            calls->clCreateBuffer(context->context, CL_MEM_COPY_HOST_PTR, its->bytes, its->data[k], &error), 0};
+    assert_int_equal(ipt_batch_execute(batch, context->queue, buffers, factors, 1, &wait, NULL), IPT_SUCCESS);
+    ipt_batch_destroy(batch);
+    ipt_context_trim(context);
+    assert_int_equal(calls->clSetUserEventStatus(wait, CL_COMPLETE), CL_SUCCESS);
+    calls->clReleaseEvent(wait);
+    float *const result = malloc(its->bytes);
+    assert_int_equal(
+        calls->clEnqueueReadBuffer(context->queue, buffers[2].buffer, CL_TRUE, 0, its->bytes, result, 0, NULL, NULL),
+        CL_SUCCESS);
+    assert_memory_equal(result, its->wanted, its->bytes);
+    free(result);
+    for (size_t k = 0; k < 3; ++k)
+        calls->clReleaseMemObject(buffers[k].buffer);
+}
+
+/* Ready actions in buffers and in host memory, whole and in chunks, with 1 to 8 threads. */
+static void native_batches(void **state)
+{
+    static const float factors[] = {2, 3};
+    (void)state;
+    views_state = seed;
+    for (size_t i = 0; i < cases / 6 + 1; ++i) {
+        ipt_context *context;
+        ipt_batch *batch;
+        product its;
+        native_context(&context, views_between(1, 8));
+        product_draw(&its);
+        product_in_buffers(context, &its);
+        assert_int_equal(ipt_batch_create(context, &its.desc, &batch), IPT_SUCCESS);
+        void *const memory[] = {its.data[0], its.data[1], its.data[2]};
+        if (ipt_batch_execute_host(batch, memory, factors, NULL))
+            assert_true(its.desc.max_device_memory && strstr(ipt_context_error(NULL), "max_device_memory"));
+        else
+            assert_memory_equal(its.data[2], its.wanted, its.bytes);
+        ipt_batch_destroy(batch);
+        ipt_context_destroy(context);
+        for (size_t k = 0; k < 3; ++k)
+            free(its.data[k]);
+        free(its.wanted);
+    }
+}
+
+/* Actions of the caller's own, and models that use local memory, are refused with the way out. */
+static void native_batch_refusals(void **state)
+{
+    ipt_context *context;
+    ipt_batch *batch;
+    product its;
+    (void)state;
+    native_context(&context, 0);
+    product_draw(&its);
+    its.desc.model = IPT_MODEL_ITEM;
+    assert_int_equal(ipt_batch_create(context, &its.desc, &batch), IPT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(ipt_context_error(context), "model memory"));
+    its.desc.model = IPT_MODEL_MEMORY;
+    its.desc.ready = IPT_ACTION_NONE;
+    its.desc.action = "C(0, 0) = A(0, 0);";
+    assert_int_equal(ipt_batch_create(context, &its.desc, &batch), IPT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(ipt_context_error(context), "OpenCL device"));
+    assert_null(batch);
+    ipt_context_destroy(context);
+    for (size_t k = 0; k < 3; ++k)
+        free(its.data[k]);
+    free(its.wanted);
+}
+
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(native_matrices),
-                                       cmocka_unit_test(native_arrays),
-                                       cmocka_unit_test(native_views),
-                                       cmocka_unit_test(native_programs),
-                                       cmocka_unit_test(native_events),
-                                       cmocka_unit_test(native_users),
-                                       cmocka_unit_test(native_fork),
-                                       cmocka_unit_test(native_choice),
-                                       cmocka_unit_test(native_refusals),
-                                       cmocka_unit_test(native_handles),
-                                       cmocka_unit_test(native_as_opencl),
-                                       cmocka_unit_test(native_expressions),
-                                       cmocka_unit_test(native_expressions_in_views)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(native_matrices),    cmocka_unit_test(native_arrays),
+        cmocka_unit_test(native_views),       cmocka_unit_test(native_programs),
+        cmocka_unit_test(native_events),      cmocka_unit_test(native_users),
+        cmocka_unit_test(native_fork),        cmocka_unit_test(native_choice),
+        cmocka_unit_test(native_refusals),    cmocka_unit_test(native_handles),
+#ifndef IPT_NATIVE_PLAIN
+        cmocka_unit_test(native_batches),     cmocka_unit_test(native_batch_refusals),
+        cmocka_unit_test(native_expressions), cmocka_unit_test(native_expressions_in_views),
+#endif
+        cmocka_unit_test(native_as_opencl)};
     cases = count > 1 ? (size_t)strtoull(arguments[1], NULL, 10) : cases;
     seed = count > 2 ? (size_t)strtoull(arguments[2], NULL, 10) : seed;
     if (count > 3)

@@ -29,10 +29,13 @@ quick)
     build/ipt precompile --native "$out/expression_0.h" --type uint --argument-type ushort --expression "x + a + j * 3"
     echo '#include "expression_0.h"' >> "$out/expressions.h"
     cat > "$out/program.c" << 'EOF'
+#ifndef IPT_NATIVE_PLAIN
 #define IPT_NATIVE_EXPRESSIONS "expressions.h"
+#endif
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 static unsigned matrix[1000 * 777];
+#ifdef IPT_NATIVE_EXPRESSIONS
 /* Another transposition, with an expression. */
 static size_t transposes_back(void)
 {
@@ -58,6 +61,7 @@ static size_t transposes_back(void)
     ipt_context_destroy(context);
     return wrong;
 }
+#endif
 int main(void)
 {
     size_t i, wrong = 0;
@@ -66,9 +70,11 @@ int main(void)
     wrong += ipt_transpose(matrix, 1000, 777, sizeof *matrix) != IPT_SUCCESS;
     for (i = 0; i < 1000 * 777; ++i)
         wrong += matrix[i] != i % 1000 * 777 + i / 1000;
+#ifdef IPT_NATIVE_EXPRESSIONS
     wrong += transposes_back();
     for (i = 0; i < 1000 * 777; ++i)
         wrong += matrix[i] != i + 9 + i % 777 * 3;
+#endif
     if (wrong)
         fprintf(stderr, "%lu wrong elements: %s\n", (unsigned long)wrong, ipt_context_error(NULL));
     return wrong != 0;
@@ -92,6 +98,15 @@ build/single $out/program.c clang -std=c11 -O0
 build/single $out/program.cpp clang++ -std=c++17 -O1
 build/single $out/program.c $compiler -std=c99 -O0 -m32
 EOF
+    # The plain form, for any compiler of C: tcc has no thread-local variables.
+    $compiler -std=c99 -O2 $strict -DIPT_NATIVE_PLAIN -o "$out/plain" $test
+    "$out/plain" $((cases / 4)) "$seed"
+    for build in "$compiler -std=c99 -O1 $strict" "${CXX:-g++} -x c++ -std=c++11 -O0 $strict" "tcc -DIPT_THREAD_LOCAL="; do
+        command -v "${build%% *}" > "$out/where" || continue
+        $build -DIPT_NO_OPENCL -DIPT_NATIVE_PLAIN -I. "$out/program.c" -o "$out/program" -lpthread
+        env -i "$out/program" || { echo "native: $build computed wrong elements in the plain form"; exit 1; }
+        builds=$((builds + 1))
+    done
     # OpenCL at run time, with ipt's own declarations, as without OpenCL's header.
     for build in "$compiler -std=c99 -O0" "${CXX:-g++} -x c++ -std=c++11 -O0"; do
         command -v "${build%% *}" > "$out/where" || continue

@@ -44,7 +44,8 @@
     X(bus)                                                                                                             \
     X(thin)                                                                                                            \
     X(places)                                                                                                          \
-    X(cut)
+    X(cut)                                                                                                             \
+    X(actions)
 #else
 #define TEST_FILE_LIST(X)                                                                                              \
     X(maths)                                                                                                           \

@@ -1,39 +1,44 @@
 /* Arithmetic of ready-made actions on IPT_NUMBER: real numbers, or complex numbers as vectors of two. */
 #if IPT_IS_DOUBLE
 #define IPT_SCALAR double
-#define IPT_FAR 0x1p1000                                   /* squares from 1 / IPT_FAR to IPT_FAR need no scale */
+#define IPT_FAR 1.0715086071862673e301 /* 2^1000: squares from 1 / IPT_FAR to IPT_FAR need no scale */
 #define IPT_EXPONENT(x) (as_long(x) & 0x7ff0000000000000L) /* the exponent's bits, in place */
 #define IPT_POWER(bits) as_double(max(bits, 0x0010000000000000L))
 #define IPT_QUARTER 0x7fc0000000000000L /* minus x's exponent: that of a scale which makes x 1/4 to 1/2 */
 #else
 #define IPT_SCALAR float
-#define IPT_FAR 0x1p100f
+#define IPT_FAR 1.2676506002282294e30f /* 2^100 */
 #define IPT_EXPONENT(x) (as_int(x) & 0x7f800000)
 #define IPT_POWER(bits) as_float(max(bits, 0x00800000))
 #define IPT_QUARTER 0x7e000000
 #endif
 
 #if IPT_IS_COMPLEX
+#ifndef IPT_AS_C /* C has complex numbers of its own: see native.h */
+#define IPT_PAIR(p, q) ((IPT_NUMBER)(p, q))
+#define IPT_REAL(p) ((p).x)
+#define IPT_IMAGINARY(p) ((p).y)
+#endif
 IPT_INLINE IPT_NUMBER ipt_times(const IPT_NUMBER p, const IPT_NUMBER q)
 {
-    return (IPT_NUMBER)(p.x * q.x - p.y * q.y, p.x * q.y + p.y * q.x);
+    return IPT_PAIR(IPT_REAL(p) * IPT_REAL(q) - IPT_IMAGINARY(p) * IPT_IMAGINARY(q),
+                    IPT_REAL(p) * IPT_IMAGINARY(q) + IPT_IMAGINARY(p) * IPT_REAL(q));
 }
 IPT_INLINE IPT_NUMBER ipt_conjugate(const IPT_NUMBER p)
 {
-    return (IPT_NUMBER)(p.x, -p.y);
+    return IPT_PAIR(IPT_REAL(p), -IPT_IMAGINARY(p));
 }
-#define IPT_SQUARE(p) ((p).x * (p).x + (p).y * (p).y)
+#define IPT_SQUARE(p) (IPT_REAL(p) * IPT_REAL(p) + IPT_IMAGINARY(p) * IPT_IMAGINARY(p))
 /* 1 / p, for a p that is not IPT_IS_FAR. */
 IPT_INLINE IPT_NUMBER ipt_inverse(const IPT_NUMBER p)
 {
     return ipt_conjugate(p) * (1 / IPT_SQUARE(p));
 }
 /* The size by which LAPACK selects a pivot. Sizes that overflow are equal: they differ by a factor of 2 at most. */
-#define IPT_SIZE_OF(p) (fabs((p).x) + fabs((p).y))
-#define IPT_LARGEST_EXPONENT(p) max(IPT_EXPONENT((p).x), IPT_EXPONENT((p).y))
-#define IPT_REAL(p) ((p).x)
-#define IPT_ONE ((IPT_NUMBER)(1, 0))
-#define IPT_FROM_REAL(p) ((IPT_NUMBER)((p), 0))
+#define IPT_SIZE_OF(p) (fabs(IPT_REAL(p)) + fabs(IPT_IMAGINARY(p)))
+#define IPT_LARGEST_EXPONENT(p) max(IPT_EXPONENT(IPT_REAL(p)), IPT_EXPONENT(IPT_IMAGINARY(p)))
+#define IPT_ONE IPT_PAIR(1, 0)
+#define IPT_FROM_REAL(p) IPT_PAIR((p), 0)
 #else
 #define ipt_times(p, q) ((p) * (q))
 #define ipt_conjugate(p) (p)
@@ -80,19 +85,15 @@ IPT_INLINE IPT_NUMBER ipt_quotient(IPT_NUMBER q, IPT_NUMBER p)
 #else
 #define IPT_OF_B(i, j) B(i, j)
 #endif
-#if IPT_CONJUGATE_A
-#define IPT_A(i, j) ipt_conjugate(IPT_OF_A(i, j))
-#else
-#define IPT_A(i, j) IPT_OF_A(i, j)
+#ifndef IPT_CONJUGATED
+#define IPT_CONJUGATED(option, p) ((option) ? ipt_conjugate(p) : (p))
 #endif
-#if IPT_CONJUGATE_B
-#define IPT_B(i, j) ipt_conjugate(IPT_OF_B(i, j))
-#else
-#define IPT_B(i, j) IPT_OF_B(i, j)
-#endif
+#define IPT_A(i, j) IPT_CONJUGATED(IPT_CONJUGATE_A, IPT_OF_A(i, j))
+#define IPT_B(i, j) IPT_CONJUGATED(IPT_CONJUGATE_B, IPT_OF_B(i, j))
 
 /* Scales a result by the argument: alpha * result + beta * old. An operand that is only written has no old value. */
-#if !defined(IPT_ACTION_ARGUMENT_TYPE)
+#if defined(IPT_SCALED) /* C learns the argument at run time */
+#elif !defined(IPT_ACTION_ARGUMENT_TYPE)
 #define IPT_SCALED(name, result, old) (result)
 #elif IPT_IS_COMPLEX
 #define IPT_SCALED(name, result, old)                                                                                  \

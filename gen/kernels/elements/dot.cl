@@ -2,11 +2,7 @@
 {
     IPT_NUMBER sum = 0;
     IPT_FOR_LANES(i, 0, x_ROWS)
-#if IPT_CONJUGATE_A
-    sum += ipt_times(ipt_conjugate(x(i, 0)), y(i, 0));
-#else
-    sum += ipt_times(x(i, 0), y(i, 0));
-#endif
+    sum += ipt_times(IPT_CONJUGATED(IPT_CONJUGATE_A, x(i, 0)), y(i, 0));
     sum = IPT_SUM(IPT_NUMBER, sum);
     if (IPT_LANE == 0)
         r(0, 0) = IPT_SCALED(r, sum, r(0, 0));

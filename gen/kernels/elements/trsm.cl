@@ -12,11 +12,7 @@
         {
             IPT_NUMBER sum = B(k, c);
             IPT_UNROLL for (uint i = first; i < end; ++i) sum -= ipt_times(IPT_A(k, i), B(i, c));
-#if IPT_UNIT
-            B(k, c) = sum;
-#else
-            B(k, c) = ipt_quotient(sum, IPT_A(k, k));
-#endif
+            B(k, c) = IPT_UNIT ? sum : ipt_quotient(sum, IPT_A(k, k));
         }
     }
 }

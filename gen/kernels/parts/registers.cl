@@ -56,7 +56,10 @@
 #else
 #define IPT_IN_REGISTERS 1
 #endif
-#if IPT_UNIT_BYTES == 1
+#if defined(IPT_NO_BLOCKS) /* C's compiler has no vectors */
+#define IPT_BLOCK 1
+typedef ipt_unit ipt_row;
+#elif IPT_UNIT_BYTES == 1
 #define IPT_BLOCK 16
 typedef uchar16 ipt_row;
 #elif IPT_ROW_BYTES == 16 /* C's compilers do not split vectors that the processor lacks */
@@ -77,7 +80,7 @@ typedef ulong4 ipt_row;
 #endif
 IPT_AT_ANY_ADDRESS(ipt_row, ipt_row_in_memory)
 
-#if IPT_UNIT_BYTES == 1
+#if IPT_UNIT_BYTES == 1 && IPT_BLOCK == 16
 /* Transposes a block in four steps. A step interleaves the units of rows i and i + 8 into rows 2i and 2i + 1. CPUs have
  * an instruction for this, so bytes take 0.6 times as long as with exchanged quarters. Longer units do not gain. */
 IPT_INLINE void ipt_transpose_block(ipt_row *v)
@@ -143,7 +146,8 @@ IPT_INLINE void ipt_exchange_ones(ipt_row *a, ipt_row *b)
     *b = IPT_MIX_8(ipt_row, *a, *b, a1, b1, a3, b3, a5, b5, a7, b7);
     *a = both;
 }
-#elif IPT_BLOCK == 4 || IPT_ROW_BYTES != 16 /* a row of two units of 16 bytes has four components, too */
+#elif IPT_BLOCK == 4 ||                                                                                                \
+    (IPT_BLOCK == 2 && IPT_ROW_BYTES != 16) /* a row of two units of 16 bytes has four components, too */
 IPT_INLINE void ipt_exchange_halves(ipt_row *a, ipt_row *b)
 {
     const ipt_row both = IPT_MIX_4(ipt_row, *a, *b, a0, a1, b0, b1);

@@ -12,10 +12,12 @@
 #endif
 
 /* Values at any address: PoCL's vload and vstore move short units one by one. */
+#ifndef IPT_AT_ANY_ADDRESS
 #define IPT_AT_ANY_ADDRESS(type, name)                                                                                 \
     typedef struct __attribute__((packed, may_alias)) name {                                                           \
         type value;                                                                                                    \
     } name;
+#endif
 #define IPT_LOAD_AT_ANY(name, from) (((__global const name *)(from))->value)
 #define IPT_STORE_AT_ANY(name, to, stored) (((__global name *)(to))->value = (stored))
 #endif

@@ -100,7 +100,9 @@ typedef pthread_t ipt__thread;
 #endif
 #endif
 
-#if defined(__cplusplus)
+#if defined(IPT_THREAD_LOCAL)
+#define IPT__THREAD_LOCAL IPT_THREAD_LOCAL
+#elif defined(__cplusplus)
 #define IPT__THREAD_LOCAL thread_local
 #elif defined(_MSC_VER)
 #define IPT__THREAD_LOCAL __declspec(thread)

@@ -392,8 +392,15 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     size_t line = 0;
     cl_int error;
     ipt_result result;
+#ifdef IPT__NATIVE_ACTIONS
+    ipt__native_batch native;
+#endif
     result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_OPERANDS, &operands, &action);
     params = ipt__batch_params(batch, operands, action);
+#ifdef IPT__NATIVE_ACTIONS
+    ipt__native_batch_make(&native, desc);
+    params.native = &native;
+#endif
     if (!result)
         result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
                                   &batch->program);

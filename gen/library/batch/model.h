@@ -99,6 +99,10 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
                    problem->limits.largest_group);
         return 0;
     }
+    if (problem->limits.largest_group == 1 && choice->hold != IPT__HOLD_MEMORY) {
+        ipt__print(why, 160, "the device's work-groups have one work-item, which works in the buffers: model memory");
+        return 0;
+    }
     if (choice->local_bytes > most) {
         ipt__print(why, 160, "a work-group's elements take %zu bytes of local memory, and %zu are there",
                    choice->local_bytes, most);

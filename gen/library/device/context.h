@@ -266,7 +266,7 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     *driver = IPT__DRIVER_OPENCL;
     if (desc->driver == IPT_DRIVER_NATIVE)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE, and ipt was compiled without it: "
-                                                "it needs GCC or clang, and no IPT_NO_NATIVE");
+                                                "define IPT_NATIVE, and not IPT_NO_NATIVE");
     result = ipt__opencl_open();
     return result ? result : ipt__choose_device(*driver, desc, device);
 }

@@ -71,10 +71,13 @@ static cl_program ipt__native_program_of(ipt__kernel_id id, const ipt__params *p
 {
     ipt__native_apply *const apply = params->apply ? ipt__native_expression_of(params) : NULL;
     const ipt__native_program *const found = params->apply && !apply ? NULL : ipt__native_find(id, params);
-    ipt__native_kernel *const made = found ? (ipt__native_kernel *)calloc(1, sizeof *made) : NULL;
-    *error = !found ? CL_INVALID_KERNEL_NAME : made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    const int has = found || (params->native && params->native->run);
+    ipt__native_kernel *const made = has ? (ipt__native_kernel *)calloc(1, sizeof *made) : NULL;
+    *error = !has ? CL_INVALID_KERNEL_NAME : made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!made)
         return NULL;
+    if (params->native)
+        made->batch = *params->native;
     made->program = found;
     made->id = id;
     while (1u << made->unit < params->unit_bytes)
@@ -123,7 +126,7 @@ static cl_int CL_API_CALL ipt__native_clSetKernelArg(cl_kernel kernel, cl_uint i
 {
     ipt__native_kernel *const set = (ipt__native_kernel *)(void *)kernel;
     const ipt__kernel_info *const info = &ipt__kernels[set->id];
-    if (index < info->memories && index < 2)
+    if (index < info->memories && index < IPT__NATIVE_MEMORIES)
         memcpy(&set->memories[index], value, sizeof set->memories[index]);
     else if (info->local && index == info->memories)
         set->local_bytes = bytes;
@@ -148,9 +151,8 @@ static cl_int CL_API_CALL ipt__native_clEnqueueNDRangeKernel(cl_command_queue qu
     (void)group_size;
     if (command) {
         command->kernel = *(const ipt__native_kernel *)(void *)kernel;
-        command->memories[0] = command->kernel.memories[0];
-        command->memories[1] = command->kernel.memories[1];
-        command->groups = (cl_uint)*size;
+        memcpy(command->memories, command->kernel.memories, sizeof command->memories);
+        command->groups = (cl_uint)(command->kernel.batch.run ? ipt__min(*size, (size_t)IPT__NATIVE_PARTS) : *size);
         command->run = ipt__native_do_kernel;
     }
     return ipt__native_enqueue(&place, command);

@@ -6,12 +6,6 @@
 #define IPT_KERNELS_FILE "ipt_kernels.h"
 #endif
 
-enum {
-    IPT__NATIVE_UNITS = 5,           /* 1, 2, 4, 8 and 16 bytes */
-    IPT__NATIVE_LOCAL_BYTES = 32768, /* of a work-group, on a thread's stack */
-    IPT__NATIVE_REGISTERS = 32       /* most units of a piece that kernel views holds */
-};
-
 /* A name of a program's own, and functions that call kernels with one or two memories, without or with local memory. */
 #define IPT__NATIVE_JOIN_NAME(name, kernel, unit, kind, level) name##_##kernel##_##unit##_##kind##_##level
 #define IPT__NATIVE_NAME(name, kernel, unit, kind, level) IPT__NATIVE_JOIN_NAME(name, kernel, unit, kind, level)
@@ -41,12 +35,13 @@ enum {
                                 launch->memories[1] IPT__NATIVE_COMMA(unit *) local)
 
 /* Levels of instruction sets: 0 is what the compiler assumes, 1 is AVX2, for processors that have it. */
-#if (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX2__)
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX2__) && !defined(IPT_NATIVE_PLAIN)
 #define IPT__NATIVE_LEVELS 2
 #else
 #define IPT__NATIVE_LEVELS 1
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wcast-align"
@@ -71,8 +66,9 @@ enum {
 #else
 #pragma GCC diagnostic error "-Wimplicit-function-declaration" /* of an expression */
 #endif
+#endif
 
-#if defined(__i386__) && !defined(__SSE2__)
+#if defined(__i386__) && !defined(__SSE2__) && !defined(IPT_NATIVE_PLAIN)
 #define IPT__NATIVE_NEEDS_SSE2
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("sse2"))), apply_to = function)
@@ -82,7 +78,13 @@ enum {
 #endif
 #endif
 
-/* Few processors need level 0 where there is another: its code is small rather than fast. */
+/* Few processors need level 0 where there is another: its code is small rather than fast. Ready actions have no other
+ * level, and GCC's small code of complex numbers takes three times as long. */
+#if IPT__NATIVE_LEVELS > 1 && !defined(__clang__)
+#define IPT__NATIVE_FAST __attribute__((optimize("O2")))
+#else
+#define IPT__NATIVE_FAST
+#endif
 #if IPT__NATIVE_LEVELS > 1 && defined(__clang__)
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
 #elif IPT__NATIVE_LEVELS > 1
@@ -155,7 +157,9 @@ enum {
 #undef IPT_NATIVE_EXPRESSION
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic pop
+#endif
 
 /* A kernel of one kind: a function for each level and unit. */
 typedef struct ipt__native_program {

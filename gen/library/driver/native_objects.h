@@ -49,12 +49,13 @@ typedef struct ipt__native_kernel {
     const ipt__native_program *program;
     ipt__kernel_id id;
     cl_uint unit; /* index */
-    ipt__native_memory *memories[2];
+    ipt__native_memory *memories[IPT__NATIVE_MEMORIES];
     size_t local_bytes;
     cl_uint tile, tall, axes, places;
     ipt__native_apply *apply;
     cl_ulong value[2]; /* of the expression's argument */
     ipt__arguments arguments;
+    ipt__native_batch batch;
 } ipt__native_kernel;
 
 /* A command that waits for an event. */
@@ -82,7 +83,7 @@ typedef struct ipt__native_copy {
 
 typedef struct ipt__native_command {
     ipt__native_event *event;
-    ipt__native_memory *memories[2]; /* whose references it holds */
+    ipt__native_memory *memories[IPT__NATIVE_MEMORIES]; /* whose references it holds */
     void (*run)(struct ipt__native_command *command);
     ipt__native_kernel kernel;
     cl_uint groups;
@@ -213,7 +214,7 @@ static void ipt__native_do_kernel(ipt__native_command *command)
     ipt__job job;
     int i;
     size_t bytes = 0;
-    for (i = 0; i < 2; ++i) {
+    for (i = 0; i < IPT__NATIVE_MEMORIES; ++i) {
         work.launch.memories[i] = kernel->memories[i] ? kernel->memories[i]->data : NULL;
         bytes = kernel->memories[i] ? ipt__max(bytes, kernel->memories[i]->bytes) : bytes;
     }
@@ -228,7 +229,8 @@ static void ipt__native_do_kernel(ipt__native_command *command)
     work.launch.apply = kernel->apply;
     work.launch.places = kernel->places;
     work.launch.value = kernel->value;
-    work.run = kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit];
+    work.launch.batch = &kernel->batch;
+    work.run = kernel->batch.run ? kernel->batch.run : kernel->program->runs[IPT__NATIVE_LEVEL()][kernel->unit];
     job.run = ipt__native_group;
     job.job = &work;
     job.count = command->groups;
@@ -311,14 +313,15 @@ static void ipt__native_work_off(ipt__native_command *ready)
     while (ready) {
         ipt__native_command *const command = ready;
         ipt__native_event *const event = command->event;
+        int i;
         event->begin = ipt__native_clock();
         if (!command->failure)
             command->run(command);
         event->end = ipt__native_clock();
         ipt__native_lock();
         ready = ipt__native_end(event, command->failure, command->next);
-        ipt__native_drop_memory(command->memories[0]);
-        ipt__native_drop_memory(command->memories[1]);
+        for (i = 0; i < IPT__NATIVE_MEMORIES; ++i)
+            ipt__native_drop_memory(command->memories[i]);
         if (event->queue)
             ipt__native_drop(event->queue);
         ipt__native_drop(event);
@@ -396,7 +399,7 @@ static cl_int ipt__native_enqueue(const ipt__native_place *place, ipt__native_co
     }
     command->event = made;
     ipt__native_lock();
-    for (i = 0; i < 2; ++i)
+    for (i = 0; i < IPT__NATIVE_MEMORIES; ++i)
         if (command->memories[i])
             ++command->memories[i]->object.references;
     ++queue->object.references;

@@ -24,6 +24,52 @@ typedef pthread_cond_t ipt__pool_condition;
 #define IPT__PROCESS() (long)getpid()
 #endif
 
+/* Atomic words: the functions return the old value. C99 has none: where neither the compiler nor the system has them, a
+ * lock orders all accesses. */
+#if !defined(IPT_NATIVE_PLAIN)
+static cl_uint ipt__atomic_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
+{
+    __atomic_compare_exchange_n(word, &expected, stored, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}
+#define IPT__ATOMIC_OR(word, bits) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED)
+#define IPT__ATOMIC_ADD(word, added, order) __atomic_fetch_add(word, added, order)
+#define IPT__ATOMIC_LOAD(word, order) __atomic_load_n(word, order)
+#define IPT__ATOMIC_FENCE(order) __atomic_thread_fence(order)
+#elif defined(_WIN32)
+static cl_uint ipt__atomic_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
+{
+    return (cl_uint)InterlockedCompareExchange((volatile LONG *)word, (LONG)stored, (LONG)expected);
+}
+#define IPT__ATOMIC_OR(word, bits) (cl_uint) InterlockedOr((volatile LONG *)(word), (LONG)(bits))
+#define IPT__ATOMIC_ADD(word, added, order) (cl_uint) InterlockedExchangeAdd((volatile LONG *)(word), (LONG)(added))
+#define IPT__ATOMIC_LOAD(word, order) (cl_uint) InterlockedOr((volatile LONG *)(word), 0)
+#define IPT__ATOMIC_FENCE(order) MemoryBarrier()
+#else
+static ipt__pool_lock ipt__atomic_mutex = IPT__POOL_LOCK_STATIC;
+
+/* Stores (value & kept) + added in a word of this value, if it is `expected` or any is. */
+static cl_uint ipt__atomic_change(volatile cl_uint *word, int any, cl_uint expected, cl_uint kept, cl_uint added)
+{
+    cl_uint old;
+    IPT__POOL_ACQUIRE(&ipt__atomic_mutex);
+    old = *word;
+    if (any || old == expected)
+        *word = (old & kept) + added;
+    IPT__POOL_RELEASE(&ipt__atomic_mutex);
+    return old;
+}
+
+static cl_uint ipt__atomic_exchange(volatile cl_uint *word, cl_uint expected, cl_uint stored)
+{
+    return ipt__atomic_change(word, 0, expected, 0, stored);
+}
+#define IPT__ATOMIC_OR(word, bits) ipt__atomic_change(word, 1, 0, ~(cl_uint)(bits), bits)
+#define IPT__ATOMIC_ADD(word, added, order) ipt__atomic_change(word, 1, 0, ~0u, added)
+#define IPT__ATOMIC_LOAD(word, order) ipt__atomic_change(word, 1, 0, ~0u, 0)
+#define IPT__ATOMIC_FENCE(order) ((void)0)
+#endif
+
 enum { IPT__POOL_SHARES = 8 }; /* of a job for each thread, so that slower ones take fewer */
 
 /* A job: parts 0 to count - 1, each run once by some thread. */
@@ -54,12 +100,14 @@ static struct ipt__pool {
 static void ipt__job_work(ipt__job *job)
 {
     for (;;) {
-        cl_uint part = __atomic_load_n(&job->next, __ATOMIC_RELAXED), end;
+        cl_uint part = IPT__ATOMIC_LOAD(&job->next, __ATOMIC_RELAXED), expected, end;
         do {
+            expected = part;
             if (part >= job->count)
                 return;
             end = job->count - part < job->each ? job->count : part + job->each;
-        } while (!__atomic_compare_exchange_n(&job->next, &part, end, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+            part = ipt__atomic_exchange(&job->next, expected, end);
+        } while (part != expected);
         for (; part < end; ++part)
             job->run(job->job, part);
     }
@@ -73,7 +121,7 @@ static IPT__THREAD_RESULT ipt__pool_main(void *unused)
     IPT__POOL_ACQUIRE(&ipt__pool_mutex);
     while (!pool->ends) {
         ipt__job *const job = pool->job;
-        if (!job || __atomic_load_n(&job->next, __ATOMIC_RELAXED) >= job->count) {
+        if (!job || IPT__ATOMIC_LOAD(&job->next, __ATOMIC_RELAXED) >= job->count) {
             IPT__POOL_WAIT(&ipt__pool_work, &ipt__pool_mutex);
             continue;
         }

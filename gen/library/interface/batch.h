@@ -131,7 +131,9 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
 /* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
  * at the first execution). Copies the desc's texts. On failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log
  * counts the lines of action and functions from 1), UNSUPPORTED (a forced model that the device has no memory for, with
- * the reason; a type's extension), OUT_OF_MEMORY, CACHE_MISS, OPENCL. */
+ * the reason; a type's extension; an action that is not ready, by the native driver), OUT_OF_MEMORY, CACHE_MISS,
+ * OPENCL.
+ */
 IPT_API_INLINE ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
 {
     return ipt_batch_create_sized(sizeof *desc, context, desc, batch);

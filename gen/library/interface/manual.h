@@ -156,9 +156,10 @@
  *   IPT_API                precedes every public function, for example an export attribute
  *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time: the library that the environment's IPT_OPENCL_LIBRARY names, else
  *                          the system's
- *   IPT_NO_NATIVE          leaves out the native driver: this CPU without OpenCL, its kernels compiled by GCC or clang
- *                          with ipt. Other compilers, and programs with their own lock, do not have it
- *   IPT_NATIVE             adds the native driver to a program with its own lock; its threads are pthread's or Windows'
+ *   IPT_NO_NATIVE          leaves out the native driver: this CPU without OpenCL, its kernels compiled with ipt. Only
+ *                          GCC and clang have it from the start, and only in programs without their own lock
+ *   IPT_NATIVE             adds the native driver; its threads are pthread's or Windows'. IPT_NATIVE_PLAIN: for any
+ *                          compiler of C99, slower. IPT_THREAD_LOCAL: empty if it has no thread-local variables
  *   IPT_NATIVE_EXPRESSIONS the name of a file by `ipt precompile --native`, in quotes: the native driver's expressions.
  *                          Defined with IPT_IMPLEMENTATION
  *   IPT_NO_OPENCL          leaves OpenCL out: reads no header of OpenCL, links with -lpthread alone

@@ -1,11 +1,15 @@
 /* Headers, settings, and the lists of names that plans use. A newcomer skips to >>interface/core. */
 
-/* The native driver needs GCC's or clang's vectors, and threads. Who replaces the lock may have other threads. */
+/* The native driver needs threads. Who replaces the lock may have other threads. Compilers other than GCC and clang,
+ * whose vectors it uses, compile its plain form, which is slower. */
 #if defined(IPT_NO_NATIVE)
 #undef IPT_NATIVE
 #elif (defined(__GNUC__) && !defined(_MSC_VER) && !defined(IPT_LOCK_TYPE)) || defined(IPT_NO_OPENCL)
 #undef IPT_NATIVE
 #define IPT_NATIVE
+#endif
+#if !defined(__GNUC__) && !defined(__clang__) && !defined(IPT_NATIVE_PLAIN)
+#define IPT_NATIVE_PLAIN
 #endif
 
 #ifndef IPT__OWN_NAMES

@@ -17,6 +17,7 @@ typedef struct ipt__params {
     const char *argument_type;                /* type of the expression's argument; valid if apply is 2, else NULL */
     const char *operands,
         *action; /* batch plans: definitions with the action's hash, and the action's text; else NULL */
+    const struct ipt__native_batch *native; /* the native driver's ready action, while its plan is made; else NULL */
 } ipt__params;
 
 typedef enum ipt__kernel_id {

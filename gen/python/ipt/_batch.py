@@ -38,7 +38,7 @@ _ACCESS = {"r": lib.IPT_READ, "w": lib.IPT_WRITE, "b": lib.IPT_READ_WRITE}
 class _Batch:
     """The plan of a batch. operands: name, type, rows, cols, access, layout, stride of each."""
 
-    compiles = True
+    compiles = False  # each driver has the ready actions
 
     def __init__(self, *, number: int, options: int, count: int, operands: Tuple[Tuple[Any, ...], ...], argument: str,
                  context: Context) -> None:
