@@ -1444,9 +1444,6 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan);
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if !defined(IPT_NATIVE_EXPRESSIONS) || defined(IPT_NO_VIEWS)
-#define IPT__NO_VIEW_EXPRESSIONS
-#endif
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)
@@ -3463,6 +3460,13 @@ enum {
     IPT__NATIVE_PARTS = 4096         /* most parts of a batch that threads share */
 };
 
+/* Only plans of the papers' methods transpose super-elements on their way. */
+#ifdef IPT_NO_PAPERS
+#define IPT__NATIVE_INNER 0
+#else
+#define IPT__NATIVE_INNER 1
+#endif
+
 /* The plain form has no ready actions: they need complex numbers. */
 #if !defined(IPT_NO_BATCH) && !defined(IPT_NATIVE_PLAIN)
 #define IPT__NATIVE_ACTIONS
@@ -3706,7 +3710,9 @@ typedef struct ipt__native_none { /* the type of `a` without an argument */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 #pragma GCC diagnostic ignored "-Wunused-variable"
-#if !defined(__clang__)
+#if defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpass-failed" /* small code has loops */
+#else
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #if defined(__cplusplus)
@@ -3812,7 +3818,8 @@ typedef struct ipt__native_none { /* the type of `a` without an argument */
 /* A kernel of one kind: a function for each level and unit. */
 typedef struct ipt__native_program {
     ipt__kernel_id id;
-    cl_uint kind;
+    cl_uint kind; /* channels of kernel thin, else 0 */
+    int applies;  /* expressions */
     ipt__native_run *runs[IPT__NATIVE_LEVELS][IPT__NATIVE_UNITS];
 } ipt__native_program;
 
@@ -3840,41 +3847,25 @@ typedef struct ipt__native_program {
     }
 #define IPT__NATIVE_LEVELS_1 IPT__NATIVE_LEVELS_0
 #endif
-#define IPT__NATIVE_ROW(kernel, kind, vectors)                                                                         \
-    {IPT__KERNEL_##kernel, kind, IPT__NATIVE_LEVELS_##vectors(IPT__NATIVE_##kernel, kind)},
+#define IPT__NATIVE_ROW(kernel, kind, vectors, applies)                                                                \
+    {IPT__KERNEL_##kernel, kind, applies, IPT__NATIVE_LEVELS_##vectors(IPT__NATIVE_##kernel, kind)},
 static const ipt__native_program ipt__native_programs[] = {IPT_NATIVE_PROGRAM_LIST(IPT__NATIVE_ROW)};
-
-/* The kind of the native program for a kernel and params. */
-static cl_uint ipt__native_kind(ipt__kernel_id id, const ipt__params *params)
-{
-    switch (id) {
-    case IPT__KERNEL_pairs:
-    case IPT__KERNEL_shuffle:
-        return params->inner;
-#ifndef IPT_NO_BOXES
-    case IPT__KERNEL_thin:
-        return params->apply ? 0 : params->channels;
-#endif
-    default: /* 1: applies an expression, which only kernel views has; kernel map has no other program */
-        return params->apply && id != IPT__KERNEL_map;
-    }
-}
 
 /* The native program for a kernel and params; NULL: there is none. Programs learn other parameters at run time, or know
  * the values that plans choose for this device. */
 static const ipt__native_program *ipt__native_find(ipt__kernel_id id, const ipt__params *params)
 {
-    const cl_uint kind = ipt__native_kind(id, params);
-    size_t i;
+    const ipt__native_program *its = ipt__native_programs;
+    const ipt__native_program *const end = its + sizeof ipt__native_programs / sizeof *its;
+    const int is_shuffle = id == IPT__KERNEL_shuffle;
     if (params->operands || params->group_size > 1 || params->lanes > 1 || params->bank_padding ||
         params->flag_spread > 1 || params->reversed || params->index_bits == 32 ||
         params->local_bytes > IPT__NATIVE_LOCAL_BYTES || params->registers > IPT__NATIVE_REGISTERS ||
-        (params->registers && id == IPT__KERNEL_shuffle))
+        (is_shuffle ? params->registers : params->inner))
         return NULL;
-    for (i = 0; i < sizeof ipt__native_programs / sizeof *ipt__native_programs; ++i)
-        if (ipt__native_programs[i].id == id && ipt__native_programs[i].kind == kind)
-            return &ipt__native_programs[i];
-    return NULL;
+    while (its < end && (its->id != id || its->kind != params->channels || its->applies < !!params->apply))
+        ++its;
+    return its < end ? its : NULL;
 }
 
 /* The expressions that were compiled with ipt. argument: the type of `a`, or "none". */

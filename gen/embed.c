@@ -493,8 +493,7 @@ static int take_arguments(const char *path, const char *from, int open)
 /* The rows of IPT_NATIVE_LIST in gen/kernels.def. */
 typedef struct native_row {
     char name[64], second[64];
-    int first, last, vectors;
-    char option[64]; /* leaves out the kinds after the first one; "0": none does */
+    int first, last, vectors, applies;
 } native_row;
 static native_row natives[PARTS];
 static int native_count;
@@ -506,8 +505,8 @@ static int take_native(const char *line, int open)
     native_row *const row = &natives[native_count];
     if (!strncmp(line, "#define IPT_NATIVE_LIST(X)", 26))
         return 1;
-    if (open && sscanf(line, " X(%63[a-z0-9_], %63[a-z_], %d, %d, %d, %63[A-Z0_])", row->name, row->second, &row->first,
-                       &row->last, &row->vectors, row->option) == 6)
+    if (open && sscanf(line, " X(%63[a-z0-9_], %63[a-z_], %d, %d, %d, %d)", row->name, row->second, &row->first,
+                       &row->last, &row->vectors, &row->applies) == 6)
         ++native_count;
     return open && strlen(line) > 1 && line[strlen(line) - 2] == '\\';
 }
@@ -817,13 +816,13 @@ static const row *row_of(const char *name)
     return i < row_count ? &rows[i] : NULL;
 }
 
-/* The option by which embedders leave out a program; NULL: none. */
-static const char *option_of(const native_row *its, int kind, const kernel_file *files, int count)
+/* The option by which embedders leave out a kernel's programs; NULL: none. */
+static const char *option_of(const native_row *its, const kernel_file *files, int count)
 {
     int i;
     for (i = 0; i < count && strcmp(files[i].name, its->name); ++i)
         ;
-    return kind > its->first && *its->option != '0' ? its->option : i < count ? option_of_path(files[i].path) : NULL;
+    return i < count ? option_of_path(files[i].path) : NULL;
 }
 
 /* The words of the section: names of functions and types, macros of the prelude and of programs, others. */
@@ -856,7 +855,7 @@ static void native_undefine(const word_list *macros)
 /* Writes a program: its text, and a function that calls the kernel. */
 static void native_program(const native_row *its, int kind, const char *prelude, const kernel_file *files, int count)
 {
-    const char *const option = option_of(its, kind, files, count);
+    const char *const option = option_of(its, files, count);
     const row *const kernel = row_of(its->name);
     native_own.count = 0;
     native_text(its, 0, prelude, files, count);
@@ -941,15 +940,15 @@ static void native_programs(const char *prelude, const kernel_file *files, int c
 static void embed_native(char **preludes, const kernel_file *files, int count)
 {
     int i, kind;
-    puts("\n/* The native driver's programs: X(kernel, kind, 1 if also for newer instruction sets), each for all "
-         "units. */");
+    puts("\n/* The native driver's programs: X(kernel, kind, 1 if also for newer instruction sets, 1 if it can "
+         "apply an expression), each for all units. */");
     for (i = 0; i < native_count; ++i)
         for (kind = natives[i].first; kind <= natives[i].last; ++kind) {
-            const char *const option = option_of(&natives[i], kind, files, count);
+            const char *const option = option_of(&natives[i], files, count);
             if (option)
                 printf("#ifdef %s\n#define IPT_NATIVE_%s_%d(X)\n#else\n", option, natives[i].name, kind);
-            printf("#define IPT_NATIVE_%s_%d(X) X(%s, %d, %d)\n%s", natives[i].name, kind, natives[i].name, kind,
-                   natives[i].vectors, option ? "#endif\n" : "");
+            printf("#define IPT_NATIVE_%s_%d(X) X(%s, %d, %d, %d)\n%s", natives[i].name, kind, natives[i].name, kind,
+                   natives[i].vectors, natives[i].applies, option ? "#endif\n" : "");
         }
     printf("#define IPT_NATIVE_PROGRAM_LIST(X)");
     for (i = 0; i < native_count; ++i)

@@ -2,7 +2,9 @@
  * IPT_LANES work-items share a row; on CPUs, one work-item per row is fastest. Source and target do not overlap. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
+#include "parts/single.cl"
 #include "parts/slots.cl"
+#include "parts/pieces.cl"
 
 #if !defined(IPT_LANES)
 #error "IPT_LANES must be defined"
@@ -26,6 +28,10 @@ ipt_k_copy(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)
         target + g->target_base + m * g->target_matrix_stride + start +
         ipt_slot_address(g->target_first + row, IPT_DIVISOR(g->target_row_slots), g->target_row_stride, g->row_units);
     const uint units = line < g->lines ? (uint)min((ulong)g->chunk_units, g->row_units - start) : 0;
+#if IPT_GROUP_SIZE == 1
+    ipt_copy_run(write, read, 0, units);
+#else
     for (uint k = lane; k < units; k += IPT_LANES)
         write[k] = read[k];
+#endif
 }

@@ -17,9 +17,9 @@
 #if IPT__NATIVE_KERNEL == IPT__NATIVE_waves
 #define IPT_AXES 8
 #elif IPT__NATIVE_KERNEL == IPT__NATIVE_pairs
-#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_INNER 0 /* plans for CPUs transpose super-elements by shuffle */
 #elif IPT__NATIVE_KERNEL == IPT__NATIVE_shuffle
-#define IPT_INNER IPT__NATIVE_KIND
+#define IPT_INNER IPT__NATIVE_INNER
 #define IPT_REGISTERS 0
 #elif IPT__NATIVE_KERNEL == IPT__NATIVE_thin
 #define IPT_CHANNELS IPT__NATIVE_KIND
@@ -29,9 +29,9 @@
 #elif IPT__NATIVE_KERNEL == IPT__NATIVE_map
 #define IPT_PLACES 0
 #endif
-#if IPT__NATIVE_KERNEL == IPT__NATIVE_map || (IPT__NATIVE_KERNEL == IPT__NATIVE_views && IPT__NATIVE_KIND)
-#define IPT_APPLY_RUN(run, units, number) g->call.launch->apply(g->call.launch, run, units, number)
-#endif
+#define IPT_APPLY_RUN(run, units, number)                                                                              \
+    if (g->call.launch->apply)                                                                                         \
+    g->call.launch->apply(g->call.launch, run, units, number)
 #define IPT_INDEX_BITS 64
 #define IPT_LOCAL_BYTES IPT__NATIVE_LOCAL_BYTES
 #define IPT_REVERSED 0
@@ -84,7 +84,11 @@
 #define IPT_UNROLL _Pragma("GCC unroll 32")
 #endif
 #define IPT_FUNCTION static __attribute__((unused))
+#if IPT__NATIVE_LEVELS > 1 && !IPT__NATIVE /* small code */
+#define IPT_INLINE static __attribute__((unused))
+#else
 #define IPT_INLINE static inline __attribute__((always_inline))
+#endif
 #define IPT_PREFETCH(address) __builtin_prefetch((const void *)(size_t)(address))
 #define IPT_COMPONENT(v, i) (v)[0x##i]
 #if IPT__NATIVE || defined(__AVX2__)

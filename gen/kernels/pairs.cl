@@ -3,7 +3,9 @@
  * diagonal are their own partners. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
+#include "parts/single.cl"
 #include "parts/inner.cl"
+#include "parts/pieces.cl"
 
 #if !defined(IPT_LANES) || !defined(IPT_INNER)
 #error "IPT_LANES and IPT_INNER must be defined"
@@ -35,6 +37,9 @@ IPT_INLINE void ipt_hold(__local ipt_unit *held, __global const ipt_unit *from, 
 /* Swaps two runs. */
 IPT_INLINE void ipt_swap(__global ipt_unit *one, __global ipt_unit *other, uint units)
 {
+#if IPT_GROUP_SIZE == 1
+    ipt_swap_run(one, other, units);
+#else
     for (uint first = IPT_LANE; first < units; first += IPT_LOADS / 2 * IPT_LANES) {
         ipt_unit a[IPT_LOADS / 2], b[IPT_LOADS / 2];
 #pragma unroll
@@ -50,6 +55,7 @@ IPT_INLINE void ipt_swap(__global ipt_unit *one, __global ipt_unit *other, uint 
                 one[first + r * IPT_LANES] = b[r];
             }
     }
+#endif
 }
 #endif
 

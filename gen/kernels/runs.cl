@@ -14,6 +14,7 @@
 #include "parts/unit.cl"
 #include "parts/divide.cl"
 #include "parts/single.cl"
+#include "parts/pieces.cl"
 #include "parts/run_moves.cl"
 
 #if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)

@@ -11,9 +11,12 @@
  * An earlier command clears the flags. Only atomics read them. No worker waits for another. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
+#include "parts/single.cl"
 #include "parts/slots.cl"
 #include "parts/sync.cl"
+#include "parts/registers.cl"
 #include "parts/inner.cl"
+#include "parts/pieces.cl"
 
 #if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \
     !defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)
@@ -127,6 +130,11 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
             while (going) {
                 slot = ipt_slot_target(slot, g->rows, IPT_DIVISOR(g->cols));
                 address = ipt_slot_address(slot, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units);
+#if IPT_GROUP_SIZE == 1 /* CPUs do not foresee where a chain goes */
+                const ipt_index after = ipt_slot_target(slot, g->rows, IPT_DIVISOR(g->cols));
+                ipt_prefetch_run(
+                    grid + ipt_slot_address(after, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units), units);
+#endif
                 ipt_load(coming, grid + address, lane, units);
                 const uint flag = (uint)(slot % IPT_WORD_FLAGS);
                 going = (ipt_claim(&flags[slot / IPT_WORD_FLAGS], 1u << flag, answer) >> flag & 1u) == 0;
@@ -138,12 +146,12 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
                     held[r] = coming[r];
                 }
 #else
-#if IPT_INNER
-                ipt_store_inner(grid + address, held, lane, &inner, IPT_PADDED);
-                IPT_BARRIER(); /* work-items have read each other's units: the next load may overwrite them */
-#else
-                for (uint k = lane; k < units; k += IPT_LANES)
+                for (uint k = lane; !IPT_TURNS && k < units; k += IPT_LANES)
                     grid[address + k] = held[k];
+#if IPT_INNER
+                if (IPT_TURNS)
+                    ipt_store_inner(grid + address, held, lane, &inner, IPT_PADDED);
+                IPT_BARRIER(); /* work-items have read each other's units: the next load may overwrite them */
 #endif
                 __local ipt_unit *done = held;
                 held = coming;

@@ -4,6 +4,7 @@
 #include "parts/single.cl"
 #include "parts/registers.cl"
 #include "parts/small_tiles.cl"
+#include "parts/pieces.cl"
 
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)
 #error "IPT_ELEMENT_UNITS and IPT_TILE must be defined"
@@ -45,6 +46,12 @@ ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ip
 #if IPT_THREES
     if (g->element_units == 3 && parts == 3) {
         ipt_transpose_threes(from, source_stride, to, target_stride, tile_rows, tile_cols);
+        return;
+    }
+#endif
+#if IPT_GROUP_SIZE == 1
+    if (parts >= IPT_LONG_UNITS) {
+        ipt_transpose_long(from, source_stride, to, target_stride, tile_rows, tile_cols, g->element_units, parts);
         return;
     }
 #endif

@@ -20,6 +20,7 @@
 #include "parts/sync.cl"
 #include "parts/registers.cl"
 #include "parts/walk.cl"
+#include "parts/pieces.cl"
 #include "parts/run_moves.cl"
 
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || IPT_GROUP_SIZE != 1
@@ -44,6 +45,11 @@ IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride
         return;
     }
 #endif
+    if (g->element_units >= IPT_LONG_UNITS) {
+        ipt_transpose_long(source, source_stride, target, target_stride, rows, cols, g->element_units,
+                           g->element_units);
+        return;
+    }
     const uint element_units = g->element_units; /* PoCL would load the field in each turn */
     for (uint col = 0; col < cols; ++col)
         for (uint row = 0; row < rows; ++row)

@@ -7,6 +7,13 @@ IPT_INLINE uint ipt_held_at(uint u, bool gaps)
     return gaps ? u + u / 32 + u / 1024 : u;
 }
 
+/* Whether super-elements are transposed. The native driver's programs, which can do so, learn it at run time. */
+#ifdef IPT_AS_C
+#define IPT_TURNS (g->inner_rows != 0)
+#else
+#define IPT_TURNS IPT_INNER
+#endif
+
 #if defined(IPT_INNER) && IPT_INNER
 /* The units that one of IPT_LANES work-items reads to transpose a super-element of inner_rows x inner_cols elements.
  * The first is unit `unit` of the super-element: part `part` of an element in row `row`. The steps lead to the
@@ -36,6 +43,12 @@ IPT_INLINE void ipt_find_inner(ipt_inner *inner, uint lane, uint inner_rows, uin
 IPT_INLINE void ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, const ipt_inner *inner,
                                 bool gaps)
 {
+#ifdef IPT_BLOCK /* in C local memory is as any other */
+    if (inner->element_units == 1) {
+        ipt_transpose_in_registers((ipt_unit *)held, inner->row_units, to, inner->rows, inner->rows, inner->row_units);
+        return;
+    }
+#endif
 #if IPT_LANES == 1
     for (uint first = 0; first < inner->row_units; first += inner->element_units)
         for (uint row = first; row < inner->units; row += inner->row_units)

@@ -237,7 +237,8 @@ IPT_FUNCTION void ipt_transpose_in_registers(__global ipt_unit *source, long sou
 
 /* Elements of three units of 1 or 2 bytes. A vector has IPT_THREES_EACH elements, and room for a fourth unit of each.
  * Vectors are built from single units: oclgrind 21.10 aborts at some that are built from parts of vectors. */
-#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 0 && IPT_UNIT_BYTES <= 2 && !IPT_APPLY && !defined(IPT_NO_THREES)
+#if IPT_GROUP_SIZE == 1 && defined(IPT_ELEMENT_UNITS) && IPT_ELEMENT_UNITS == 0 && IPT_UNIT_BYTES <= 2 &&              \
+    !IPT_APPLY && !defined(IPT_NO_THREES)
 #define IPT_THREES 1
 #if IPT_UNIT_BYTES == 1
 #define IPT_THREES_EACH 4

@@ -14,30 +14,10 @@
 #define IPT_WALKS 0
 #endif
 
-/* The functions below move `units` units by IPT_LANES work-items. Their runs do not overlap. */
+/* The functions below move `units` units by IPT_LANES work-items. Their runs do not overlap. A single work-item has
+ * ipt_copy_run from parts/pieces.cl. */
 
 #if IPT_GROUP_SIZE == 1
-IPT_AT_ANY_ADDRESS(uint8, ipt_piece) /* of a run */
-#define IPT_PIECE_UNITS (sizeof(ipt_piece) / IPT_UNIT_BYTES)
-
-IPT_INLINE void ipt_copy_piece(__global ipt_unit *to, __global const ipt_unit *from)
-{
-    IPT_STORE_AT_ANY(ipt_piece, to, IPT_LOAD_AT_ANY(ipt_piece, from));
-}
-
-/* The last piece overlaps the one before it. */
-IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
-                             ulong units)
-{
-    ulong k = 0;
-    for (; k + IPT_PIECE_UNITS < units; k += IPT_PIECE_UNITS)
-        ipt_copy_piece(to + k, from + k);
-    if (units >= IPT_PIECE_UNITS)
-        ipt_copy_piece(to + (units - IPT_PIECE_UNITS), from + (units - IPT_PIECE_UNITS));
-    for (; units < IPT_PIECE_UNITS && k < units; ++k)
-        to[k] = from[k];
-}
-
 /* first to second, held to first. */
 IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
                              __global const ipt_unit *restrict held, uint lane, ulong units)
@@ -111,16 +91,7 @@ IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, ui
 }
 
 #if IPT_GROUP_SIZE == 1
-#define IPT_RUNS_AHEAD 8          /* from a run that is moved to one that is prefetched */
-#define IPT_PREFETCHED_BYTES 2048 /* CPUs foresee longer runs */
-
-IPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)
-{
-    const ulong bytes = units * IPT_UNIT_BYTES;
-    for (ulong at = 0; at < bytes + 63 && bytes <= IPT_PREFETCHED_BYTES; at += 64)
-        IPT_PREFETCH((size_t)run + at);
-}
-
+#define IPT_RUNS_AHEAD 8 /* from a run that is moved to one that is prefetched */
 /* Prefetches the runs that column x reads. Tall: runs are parked where the band was just read: no prefetch. */
 IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, uint x, ulong start, ulong units,
                                     const ipt_given *g)

@@ -142,15 +142,16 @@ IPT_INLINE void ipt_load_piece(ipt_unit *to, const __global ipt_unit *from, uint
             to[r] = from[IPT_LANE + r * IPT_LANES];
 }
 
+/* The expression is applied on the way, but for C's text, where it is a function. */
+#ifndef IPT_APPLY_RUN
+#define IPT_APPLY_RUN(run, units, number)
+#endif
 IPT_INLINE void ipt_store_piece(__global ipt_unit *to, const ipt_unit *from, uint units, const ipt_given *g)
 {
 #pragma unroll
     for (uint r = 0; r < IPT_HELD; ++r)
         if (IPT_LANE + r * IPT_LANES < units)
             to[IPT_LANE + r * IPT_LANES] = ipt_apply(from[r], g);
-#ifdef IPT_APPLY_RUN /* C's text: the expression is a function */
-    IPT_APPLY_RUN(to, units, 0);
-#endif
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
@@ -172,6 +173,7 @@ ipt_k_views(__global ipt_unit *source, __global ipt_unit *other IPT_ARGUMENTS)
         if (g->apart != 0) {
             ipt_load_piece(held, from + at, units);
             ipt_store_piece(other + g->target_base + in_element + to, held, units, g);
+            IPT_APPLY_RUN(other + g->target_base + in_element + to, units, 0);
             continue;
         }
         if (ipt_has_moved(number, at, g))
@@ -190,6 +192,7 @@ ipt_k_views(__global ipt_unit *source, __global ipt_unit *other IPT_ARGUMENTS)
                     going = ipt_claim(flags, flags_before + in_window, &answer);
             }
             ipt_store_piece(from + to, held, units, g);
+            IPT_APPLY_RUN(from + to, units, 0);
 #pragma unroll
             for (uint r = 0; r < IPT_HELD; ++r)
                 held[r] = coming[r];

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if !defined(IPT_NATIVE_EXPRESSIONS) || defined(IPT_NO_VIEWS)
-#define IPT__NO_VIEW_EXPRESSIONS
-#endif
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)

@@ -10,6 +10,13 @@ enum {
     IPT__NATIVE_PARTS = 4096         /* most parts of a batch that threads share */
 };
 
+/* Only plans of the papers' methods transpose super-elements on their way. */
+#ifdef IPT_NO_PAPERS
+#define IPT__NATIVE_INNER 0
+#else
+#define IPT__NATIVE_INNER 1
+#endif
+
 /* The plain form has no ready actions: they need complex numbers. */
 #if !defined(IPT_NO_BATCH) && !defined(IPT_NATIVE_PLAIN)
 #define IPT__NATIVE_ACTIONS
