@@ -29,7 +29,7 @@ ipt_k_copy(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)
         ipt_slot_address(g->target_first + row, IPT_DIVISOR(g->target_row_slots), g->target_row_stride, g->row_units);
     const uint units = line < g->lines ? (uint)min((ulong)g->chunk_units, g->row_units - start) : 0;
 #if IPT_GROUP_SIZE == 1
-    ipt_copy_run(write, read, 0, units);
+    ipt_copy_run(write, read, lane, units);
 #else
     for (uint k = lane; k < units; k += IPT_LANES)
         write[k] = read[k];

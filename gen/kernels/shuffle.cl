@@ -80,8 +80,23 @@ IPT_FUNCTION void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uin
 /* Loads a piece into local memory. */
 IPT_FUNCTION void ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
 {
+#ifdef IPT_AS_C /* local memory is as any other */
+    ipt_copy_run(to, from, lane, units);
+#else
     for (uint k = lane; k < units; k += IPT_LANES)
         to[ipt_held_at(k, IPT_PADDED)] = from[k];
+#endif
+}
+
+/* Stores a piece from local memory. */
+IPT_FUNCTION void ipt_store(__global ipt_unit *to, __local const ipt_unit *from, uint lane, uint units)
+{
+#ifdef IPT_AS_C
+    ipt_copy_run(to, from, lane, units);
+#else
+    for (uint k = lane; k < units; k += IPT_LANES)
+        to[k] = from[k];
+#endif
 }
 #endif
 
@@ -146,8 +161,8 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
                     held[r] = coming[r];
                 }
 #else
-                for (uint k = lane; !IPT_TURNS && k < units; k += IPT_LANES)
-                    grid[address + k] = held[k];
+                if (!IPT_TURNS)
+                    ipt_store(grid + address, held, lane, units);
 #if IPT_INNER
                 if (IPT_TURNS)
                     ipt_store_inner(grid + address, held, lane, &inner, IPT_PADDED);

@@ -45,7 +45,7 @@ IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride
         return;
     }
 #endif
-    if (g->element_units >= IPT_LONG_UNITS) {
+    if (g->element_units >= IPT_PIECE_UNITS) {
         ipt_transpose_long(source, source_stride, target, target_stride, rows, cols, g->element_units,
                            g->element_units);
         return;

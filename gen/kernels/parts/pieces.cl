@@ -46,10 +46,8 @@ IPT_INLINE void ipt_swap_run(__global ipt_unit *restrict one, __global ipt_unit 
     }
 }
 
-#define IPT_LONG_UNITS (2 * IPT_PIECE_UNITS) /* elements with at least as many units move faster in pieces */
-
 /* Transposes `units` units of each of rows x cols elements of element_units; the strides are the distances of rows in
- * units. */
+ * units. From a piece on, this is faster than unit by unit. */
 IPT_FUNCTION void ipt_transpose_long(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
                                      long target_stride, uint rows, uint cols, uint element_units, uint units)
 {

@@ -128,7 +128,7 @@
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2")
-#pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic")
+#pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "no-tree-loop-distribute-patterns")
 #endif
 #define IPT__NATIVE 1
 #define IPT_UNIT_BYTES 1
