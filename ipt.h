@@ -442,7 +442,8 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
 #define IPT_DRIVER_LIST(X)                                                                                             \
     X(IPT_DRIVER_AUTO, "auto")     /* a GPU or accelerator through OpenCL, else this CPU, else OpenCL's */             \
     X(IPT_DRIVER_OPENCL, "opencl") /* an OpenCL device */                                                              \
-    X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, unless IPT_NO_NATIVE */
+    X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, unless IPT_NO_NATIVE */                                 \
+    X(IPT_DRIVER_CUDA, "cuda")     /* a GPU through CUDA's driver, if IPT_CUDA is defined */
 
 typedef enum ipt_driver { IPT_DRIVER_LIST(IPT__ENUMERATOR) IPT__DRIVER_COUNT } ipt_driver;
 
@@ -1465,7 +1466,7 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan);
 #undef NOMINMAX
 #undef IPT__UNDEFINE_NOMINMAX
 #endif
-#elif defined(IPT_OPENCL_DYNAMIC)
+#elif defined(IPT_OPENCL_DYNAMIC) || defined(IPT_CUDA)
 #include <dlfcn.h>
 #include <unistd.h>
 #endif
@@ -3076,7 +3077,7 @@ static const ipt__ready ipt__readies[] = {
 /* The drivers. */
 enum { IPT__MOST_THREADS = 256 }; /* of the native driver's launches */
 
-typedef enum ipt__driver_id { IPT__DRIVER_OPENCL, IPT__DRIVER_NATIVE } ipt__driver_id;
+typedef enum ipt__driver_id { IPT__DRIVER_OPENCL, IPT__DRIVER_NATIVE, IPT__DRIVER_CUDA } ipt__driver_id;
 
 /* A driver: its operations, and what it cannot do. */
 typedef struct ipt__driver {
@@ -5160,6 +5161,1308 @@ static const ipt__driver ipt__native = {ipt__native_program_of, IPT_ENTRY_POINT_
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/cuda_api                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* CUDA's driver API and NVRTC, loaded at run time. The declarations are ipt's own, by NVIDIA's documentation: programs
+ * need no header of CUDA. */
+#ifdef IPT_CUDA
+
+typedef int ipt__cu_result; /* 0: success */
+typedef unsigned long long ipt__cu_address;
+typedef void *ipt__cu_context, *ipt__cu_stream, *ipt__cu_event, *ipt__cu_module, *ipt__cu_function;
+typedef int ipt__cu_device;
+
+enum {
+    IPT__CU_INVALID_VALUE = 1,
+    IPT__CU_OUT_OF_MEMORY = 2,
+    IPT__CU_NOT_READY = 600,
+    IPT__CU_OUT_OF_RESOURCES = 701,
+    /* CUdevice_attribute */
+    IPT__CU_UNITS = 16,
+    IPT__CU_MAJOR = 75,
+    IPT__CU_MINOR = 76,
+    IPT__CU_LOCAL_BYTES = 97, /* most shared memory of a block, on request */
+    /* CUfunction_attribute */
+    IPT__CU_FUNCTION_SHARED = 1,
+    IPT__CU_FUNCTION_DYNAMIC = 8,
+    /* flags */
+    IPT__CU_NON_BLOCKING = 1,
+    IPT__CU_NO_TIMING = 2,
+    IPT__CU_MAPPED = 3, /* portable, with an address on the device */
+    IPT__CU_WAIT_GEQ = 0,
+    /* CUmemorytype */
+    IPT__CU_HOST = 1,
+    IPT__CU_DEVICE = 2
+};
+
+/* CUDA_MEMCPY2D */
+typedef struct ipt__cu_copy {
+    size_t from_x, from_y;
+    int from_type;
+    const void *from_host;
+    ipt__cu_address from;
+    void *from_array;
+    size_t from_pitch, to_x, to_y;
+    int to_type;
+    void *to_host;
+    ipt__cu_address to;
+    void *to_array;
+    size_t to_pitch, bytes, rows;
+} ipt__cu_copy;
+
+/* X(function, its symbol, parameters) */
+#define IPT__CU_LIST(X)                                                                                                \
+    X(cuInit, "cuInit", (unsigned))                                                                                    \
+    X(cuDriverGetVersion, "cuDriverGetVersion", (int *))                                                               \
+    X(cuGetErrorString, "cuGetErrorString", (ipt__cu_result, const char **))                                           \
+    X(cuDeviceGetCount, "cuDeviceGetCount", (int *))                                                                   \
+    X(cuDeviceGet, "cuDeviceGet", (ipt__cu_device *, int))                                                             \
+    X(cuDeviceGetName, "cuDeviceGetName", (char *, int, ipt__cu_device))                                               \
+    X(cuDeviceGetAttribute, "cuDeviceGetAttribute", (int *, int, ipt__cu_device))                                      \
+    X(cuDeviceTotalMem, "cuDeviceTotalMem_v2", (size_t *, ipt__cu_device))                                             \
+    X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (ipt__cu_context *, ipt__cu_device))                       \
+    X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (ipt__cu_device))                                     \
+    X(cuCtxPushCurrent, "cuCtxPushCurrent_v2", (ipt__cu_context))                                                      \
+    X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (ipt__cu_context *))                                                      \
+    X(cuMemAlloc, "cuMemAlloc_v2", (ipt__cu_address *, size_t))                                                        \
+    X(cuMemFree, "cuMemFree_v2", (ipt__cu_address))                                                                    \
+    X(cuMemHostAlloc, "cuMemHostAlloc", (void **, size_t, unsigned))                                                   \
+    X(cuMemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2", (ipt__cu_address *, void *, unsigned))                \
+    X(cuMemFreeHost, "cuMemFreeHost", (void *))                                                                        \
+    X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (ipt__cu_address, const void *, size_t, ipt__cu_stream))              \
+    X(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void *, ipt__cu_address, size_t, ipt__cu_stream))                    \
+    X(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", (ipt__cu_address, ipt__cu_address, size_t, ipt__cu_stream))           \
+    X(cuMemcpy2DAsync, "cuMemcpy2DAsync_v2", (const ipt__cu_copy *, ipt__cu_stream))                                   \
+    X(cuMemsetD8Async, "cuMemsetD8Async", (ipt__cu_address, unsigned char, size_t, ipt__cu_stream))                    \
+    X(cuMemsetD32Async, "cuMemsetD32Async", (ipt__cu_address, unsigned, size_t, ipt__cu_stream))                       \
+    X(cuStreamCreate, "cuStreamCreate", (ipt__cu_stream *, unsigned))                                                  \
+    X(cuStreamDestroy, "cuStreamDestroy_v2", (ipt__cu_stream))                                                         \
+    X(cuStreamSynchronize, "cuStreamSynchronize", (ipt__cu_stream))                                                    \
+    X(cuStreamWaitEvent, "cuStreamWaitEvent", (ipt__cu_stream, ipt__cu_event, unsigned))                               \
+    X(cuStreamWaitValue32, "cuStreamWaitValue32_v2", (ipt__cu_stream, ipt__cu_address, cl_uint, unsigned))             \
+    X(cuEventCreate, "cuEventCreate", (ipt__cu_event *, unsigned))                                                     \
+    X(cuEventDestroy, "cuEventDestroy_v2", (ipt__cu_event))                                                            \
+    X(cuEventRecord, "cuEventRecord", (ipt__cu_event, ipt__cu_stream))                                                 \
+    X(cuEventQuery, "cuEventQuery", (ipt__cu_event))                                                                   \
+    X(cuEventSynchronize, "cuEventSynchronize", (ipt__cu_event))                                                       \
+    X(cuEventElapsedTime, "cuEventElapsedTime", (float *, ipt__cu_event, ipt__cu_event))                               \
+    X(cuModuleLoadData, "cuModuleLoadData", (ipt__cu_module *, const void *))                                          \
+    X(cuModuleUnload, "cuModuleUnload", (ipt__cu_module))                                                              \
+    X(cuModuleGetFunction, "cuModuleGetFunction", (ipt__cu_function *, ipt__cu_module, const char *))                  \
+    X(cuFuncGetAttribute, "cuFuncGetAttribute", (int *, int, ipt__cu_function))                                        \
+    X(cuFuncSetAttribute, "cuFuncSetAttribute", (ipt__cu_function, int, int))                                          \
+    X(cuLaunchKernel, "cuLaunchKernel",                                                                                \
+      (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream, void **, \
+       void **))
+#define IPT__NVRTC_LIST(X)                                                                                             \
+    X(nvrtcVersion, "nvrtcVersion", (int *, int *))                                                                    \
+    X(nvrtcCreateProgram, "nvrtcCreateProgram",                                                                        \
+      (void **, const char *, const char *, int, const char *const *, const char *const *))                            \
+    X(nvrtcCompileProgram, "nvrtcCompileProgram", (void *, int, const char *const *))                                  \
+    X(nvrtcDestroyProgram, "nvrtcDestroyProgram", (void **))                                                           \
+    X(nvrtcGetProgramLogSize, "nvrtcGetProgramLogSize", (void *, size_t *))                                            \
+    X(nvrtcGetProgramLog, "nvrtcGetProgramLog", (void *, char *))                                                      \
+    X(nvrtcGetCUBINSize, "nvrtcGetCUBINSize", (void *, size_t *))                                                      \
+    X(nvrtcGetCUBIN, "nvrtcGetCUBIN", (void *, char *))
+
+/* Written once, under the lock. compiles: NVRTC is there. */
+typedef struct ipt__cuda_api {
+#define IPT__CU_FIELD(name, symbol, parameters) ipt__cu_result (*name) parameters;
+    IPT__CU_LIST(IPT__CU_FIELD) IPT__NVRTC_LIST(IPT__CU_FIELD) int opened, compiles, device_count;
+} ipt__cuda_api;
+static ipt__cuda_api ipt__cu;
+static IPT_LOCK_TYPE ipt__cuda_lock = IPT_LOCK_STATIC;
+
+/* The first of some libraries that the system has, or that the environment's variable names. */
+static void *ipt__cuda_library(const char *variable, const char *const *names)
+{
+    char room[1024];
+    const char *const named = IPT__ENVIRONMENT_IS_OWN ? ipt__environment(variable, room, sizeof room) : NULL;
+    void *library = NULL;
+    if (named && *named)
+        return dlopen(named, RTLD_NOW);
+    for (; !library && *names; ++names)
+        library = dlopen(*names, RTLD_NOW);
+    return library;
+}
+
+static int ipt__cuda_find(void *library, const char *symbol, void *pointer, size_t bytes)
+{
+    void *const found = dlsym(library, symbol);
+    memcpy(pointer, &found, bytes);
+    return found != NULL;
+}
+
+/* Loads CUDA on the first call. Without NVRTC, only stored programs run. */
+static ipt_result ipt__cuda_open(void)
+{
+    static const char *const drivers[] = {"libcuda.so.1", "libcuda.so", NULL};
+    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
+                                            NULL};
+    ipt_result result = IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    if (!ipt__cu.opened) {
+        void *library = ipt__cuda_library("IPT_CUDA_LIBRARY", drivers);
+        ipt__cu_result error = 0;
+        if (!library)
+            result = ipt__fail(IPT_ERROR_NO_DEVICE, "there is no CUDA driver: libcuda.so.1 cannot be loaded");
+#define IPT__CU_FIND(name, symbol, parameters)                                                                         \
+    if (!result && !ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name))                               \
+        result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver has no %s: it is older than CUDA 12", symbol);
+        IPT__CU_LIST(IPT__CU_FIND)
+        if (!result && ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
+            result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver does not start: error %d of cuInit", error);
+        library = result ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
+        ipt__cu.compiles = library != NULL;
+#define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
+    ipt__cu.compiles = ipt__cu.compiles && ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
+        IPT__NVRTC_LIST(IPT__NVRTC_FIND)
+        ipt__cu.opened = !result;
+    }
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    return result;
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/cuda_device                                                                                               */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The CUDA driver: its devices, contexts and objects. An object begins with the driver's mark and the number of its
+ * references, which the lock guards. */
+#ifdef IPT_CUDA
+
+enum { IPT__CUDA_MARK = 0x69707402, IPT__CUDA_DEVICES = 16 };
+
+typedef struct ipt__cuda_object {
+    size_t mark;
+    size_t references;
+} ipt__cuda_object;
+
+/* Devices are numbers; their handles are addresses in this array. */
+static char ipt__cuda_handles[IPT__CUDA_DEVICES + 1];
+#define IPT__CUDA_PLATFORM ((cl_platform_id)(void *)&ipt__cuda_handles[IPT__CUDA_DEVICES])
+
+typedef struct ipt__cuda_context {
+    ipt__cuda_object object;
+    ipt__cu_device device;
+    ipt__cu_context context; /* the device's primary one */
+} ipt__cuda_context;
+
+static cl_device_id ipt__cuda_handle(int device)
+{
+    return (cl_device_id)(void *)&ipt__cuda_handles[device];
+}
+
+/* The number of a device; -1: it is not CUDA's. */
+static int ipt__cuda_number(cl_device_id device)
+{
+    const char *const handle = (const char *)(void *)device;
+    int i;
+    for (i = 0; i < IPT__CUDA_DEVICES; ++i)
+        if (handle == &ipt__cuda_handles[i])
+            return i;
+    return -1;
+}
+
+static void ipt__cuda_pause(void)
+{
+    usleep(20);
+}
+
+static void ipt__cuda_begin(ipt__cuda_object *object)
+{
+    object->mark = IPT__CUDA_MARK;
+    object->references = 1;
+}
+
+static int ipt__cuda_owns(const void *object)
+{
+    return object && ((const ipt__cuda_object *)object)->mark == IPT__CUDA_MARK;
+}
+
+static void ipt__cuda_retain(void *object)
+{
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    ++((ipt__cuda_object *)object)->references;
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+}
+
+/* Drops a reference. Whether it was the last one. */
+static int ipt__cuda_drop(void *object)
+{
+    size_t left;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    left = --((ipt__cuda_object *)object)->references;
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    return !left;
+}
+
+/* OpenCL's number of an error of CUDA. */
+static cl_int ipt__cuda_error(ipt__cu_result error)
+{
+    return !error                               ? CL_SUCCESS
+           : error == IPT__CU_OUT_OF_MEMORY     ? CL_MEM_OBJECT_ALLOCATION_FAILURE
+           : error == IPT__CU_INVALID_VALUE     ? CL_INVALID_VALUE
+                                                : CL_OUT_OF_RESOURCES;
+}
+
+/* Makes a context the thread's current one, until ipt__cuda_leave. */
+static void ipt__cuda_enter(cl_context context)
+{
+    ipt__cu.cuCtxPushCurrent(((const ipt__cuda_context *)(void *)context)->context);
+}
+
+static void ipt__cuda_leave(void)
+{
+    ipt__cu_context left;
+    ipt__cu.cuCtxPopCurrent(&left);
+}
+
+static cl_int ipt__cuda_answer(const void *answer, size_t bytes, size_t capacity, void *value, size_t *size)
+{
+    if (value && capacity < bytes)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, answer, bytes);
+    if (size)
+        *size = bytes;
+    return CL_SUCCESS;
+}
+
+/* Passes a result, an object or NULL, to a caller, and the error if the caller wants it. */
+static void *ipt__cuda_made(void *made, cl_int failure, cl_int *error)
+{
+    if (error)
+        *error = made ? CL_SUCCESS : failure;
+    return made;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetPlatformIDs(cl_uint capacity, cl_platform_id *platforms, cl_uint *count)
+{
+    if (platforms && capacity)
+        *platforms = IPT__CUDA_PLATFORM;
+    if (count)
+        *count = 1;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t capacity,
+                                                      void *value, size_t *size)
+{
+    const char *const text = name == CL_PLATFORM_VERSION ? "OpenCL 1.2 CUDA" : "CUDA";
+    (void)platform;
+    return ipt__cuda_answer(text, strlen(text) + 1, capacity, value, size);
+}
+
+static void *CL_API_CALL ipt__cuda_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
+{
+    (void)platform;
+    (void)name;
+    return NULL;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint capacity,
+                                                   cl_device_id *devices, cl_uint *count)
+{
+    const int all = ipt__cu.device_count < IPT__CUDA_DEVICES ? ipt__cu.device_count : IPT__CUDA_DEVICES;
+    int i;
+    (void)platform;
+    (void)type;
+    for (i = 0; devices && i < all && i < (int)capacity; ++i)
+        devices[i] = ipt__cuda_handle(i);
+    if (count)
+        *count = (cl_uint)all;
+    return all ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+}
+
+static int ipt__cuda_attribute(ipt__cu_device device, int attribute)
+{
+    int value = 0;
+    ipt__cu.cuDeviceGetAttribute(&value, attribute, device);
+    return value;
+}
+
+/* The number that answers a question about a device, and its bytes; 0: the question has none. */
+static size_t ipt__cuda_question(ipt__cu_device device, cl_device_info name, cl_ulong *number)
+{
+    size_t total = 0;
+    switch (name) {
+    case CL_DEVICE_TYPE:
+        *number = CL_DEVICE_TYPE_GPU;
+        return sizeof(cl_device_type);
+    case CL_DEVICE_MAX_COMPUTE_UNITS:
+        *number = (cl_ulong)ipt__cuda_attribute(device, IPT__CU_UNITS);
+        return sizeof(cl_uint);
+    case CL_DEVICE_MAX_WORK_GROUP_SIZE:
+        *number = 1024;
+        return sizeof(size_t);
+    case CL_DEVICE_ADDRESS_BITS:
+        *number = 64;
+        return sizeof(cl_uint);
+    case CL_DEVICE_LOCAL_MEM_SIZE: /* as NVIDIA's OpenCL: ipt finds out that arrays may have more */
+        *number = 49152;
+        return sizeof(cl_ulong);
+    case CL_DEVICE_GLOBAL_MEM_SIZE:
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
+        ipt__cu.cuDeviceTotalMem(&total, device);
+        *number = total;
+        return sizeof(cl_ulong);
+    case CL_DEVICE_HOST_UNIFIED_MEMORY:
+        *number = 0;
+        return sizeof(cl_bool);
+    case CL_DEVICE_COMPILER_AVAILABLE:
+        *number = (cl_ulong)ipt__cu.compiles;
+        return sizeof(cl_bool);
+    case 0x4000: /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV */
+    case 0x4001: /* CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV */
+        *number = (cl_ulong)ipt__cuda_attribute(device, name == 0x4000 ? IPT__CU_MAJOR : IPT__CU_MINOR);
+        return sizeof(cl_uint);
+    default:
+        return 0;
+    }
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t capacity,
+                                                    void *value, size_t *size)
+{
+    const ipt__cu_device number = ipt__cuda_number(device);
+    const cl_platform_id platform = IPT__CUDA_PLATFORM;
+    char text[256] = "";
+    int version = 0, major = 0, minor = 0;
+    cl_ulong answer = 0;
+    const size_t bytes = ipt__cuda_question(number, name, &answer);
+    const cl_uint as_uint = (cl_uint)answer;
+    if (bytes)
+        return ipt__cuda_answer(bytes == sizeof answer ? (const void *)&answer : (const void *)&as_uint, bytes,
+                                capacity, value, size);
+    switch (name) {
+    case CL_DEVICE_PLATFORM:
+        return ipt__cuda_answer(&platform, sizeof platform, capacity, value, size);
+    case CL_DEVICE_NAME:
+        ipt__cu.cuDeviceGetName(text, sizeof text, number);
+        break;
+    case CL_DEVICE_VENDOR:
+        strcpy(text, "NVIDIA Corporation");
+        break;
+    case CL_DEVICE_VERSION:
+        strcpy(text, "OpenCL 1.2 CUDA");
+        break;
+    case CL_DRIVER_VERSION: /* of the driver and the compiler: the cache's keys have it */
+        ipt__cu.cuDriverGetVersion(&version);
+        if (ipt__cu.compiles)
+            ipt__cu.nvrtcVersion(&major, &minor);
+        ipt__print(text, sizeof text, "CUDA %d, NVRTC %d.%d", version, major, minor);
+        break;
+    case CL_DEVICE_EXTENSIONS:
+        strcpy(text, "cl_khr_fp64 cl_khr_fp16 cl_nv_device_attribute_query");
+        break;
+    default:
+        return CL_INVALID_VALUE;
+    }
+    return ipt__cuda_answer(text, strlen(text) + 1, capacity, value, size);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clRetainDevice(cl_device_id device)
+{
+    return ipt__cuda_number(device) < 0 ? CL_INVALID_DEVICE : CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseDevice(cl_device_id device)
+{
+    return ipt__cuda_number(device) < 0 ? CL_INVALID_DEVICE : CL_SUCCESS;
+}
+
+static cl_context CL_API_CALL ipt__cuda_clCreateContext(
+    const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+    void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user, cl_int *error)
+{
+    ipt__cuda_context *const made = (ipt__cuda_context *)calloc(1, sizeof *made);
+    ipt__cu_result failure;
+    (void)properties;
+    (void)count;
+    (void)notify;
+    (void)user;
+    if (!made)
+        return (cl_context)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    ipt__cuda_begin(&made->object);
+    made->device = ipt__cuda_number(*devices);
+    failure = ipt__cu.cuDevicePrimaryCtxRetain(&made->context, made->device);
+    if (failure) {
+        free(made);
+        return (cl_context)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
+    }
+    return (cl_context)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clRetainContext(cl_context context)
+{
+    ipt__cuda_retain(context);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseContext(cl_context context)
+{
+    ipt__cuda_context *const released = (ipt__cuda_context *)(void *)context;
+    if (ipt__cuda_drop(released)) {
+        ipt__cu.cuDevicePrimaryCtxRelease(released->device);
+        free(released);
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetContextInfo(cl_context context, cl_context_info name, size_t capacity,
+                                                     void *value, size_t *size)
+{
+    const cl_device_id device = ipt__cuda_handle(((const ipt__cuda_context *)(void *)context)->device);
+    return name == CL_CONTEXT_DEVICES ? ipt__cuda_answer(&device, sizeof device, capacity, value, size)
+                                      : CL_INVALID_VALUE;
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/cuda_program                                                                                              */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The CUDA driver's programs: NVRTC compiles the text of OpenCL's programs after that of parts/cuda.cl. */
+#ifdef IPT_CUDA
+
+/* A program's code: this head, then machine code. */
+typedef struct ipt__cuda_head {
+    char mark[8];
+    cl_uint version, local_bytes; /* of the array that IPT_LOCAL_LARGE names */
+} ipt__cuda_head;
+#define IPT__CUDA_HEAD_MARK "IPTCUDA"
+
+typedef struct ipt__cuda_program {
+    ipt__cuda_object object;
+    cl_context context;
+    char *source, *log;
+    unsigned char *code;
+    size_t code_bytes;
+    ipt__cu_module module;
+} ipt__cuda_program;
+
+typedef struct ipt__cuda_kernel {
+    ipt__cuda_program *program;
+    ipt__cu_function function;
+    const ipt__kernel_info *info;
+    ipt__cu_address memories[8];
+    size_t local_bytes; /* of the launch */
+    ipt__arguments arguments;
+    cl_ulong value[2]; /* of the expression's argument */
+} ipt__cuda_kernel;
+
+/* The number after a macro's name, where a text defines it; 0: it does not. */
+static cl_uint ipt__cuda_defined(const char *text, const char *definition)
+{
+    const char *const found = strstr(text, definition);
+    return found ? (cl_uint)strtoul(found + strlen(definition), NULL, 10) : 0;
+}
+
+static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                                                  const size_t *lengths, cl_int *error)
+{
+    ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
+    ipt__text out = {NULL, 0, 0};
+    int pass;
+    (void)count;
+    (void)lengths;
+    for (pass = 0; made && pass < 2; ++pass) {
+        out.length = 0;
+        ipt__text_add(&out, "namespace ipt {\n");
+        ipt__part_print(&out, &ipt__parts[IPT__PART_cuda]);
+        ipt__text_add(&out, "%s\n}\n", texts[0]);
+        out.capacity = out.length + 1;
+        out.text = pass ? out.text : (char *)malloc(out.capacity);
+        if (!out.text)
+            break;
+    }
+    if (!made || !out.text) {
+        free(made);
+        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    }
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    made->source = out.text;
+    return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithBinary(cl_context context, cl_uint count,
+                                                                  const cl_device_id *devices, const size_t *lengths,
+                                                                  const unsigned char **binaries, cl_int *statuses,
+                                                                  cl_int *error)
+{
+    ipt__cuda_program *made;
+    (void)count;
+    (void)devices;
+    (void)statuses;
+    if (*lengths <= sizeof(ipt__cuda_head) || memcmp(*binaries, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK))
+        return (cl_program)ipt__cuda_made(NULL, CL_INVALID_BINARY, error);
+    made = (ipt__cuda_program *)calloc(1, sizeof *made);
+    if (made)
+        made->code = (unsigned char *)malloc(*lengths);
+    if (!made || !made->code) {
+        free(made);
+        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    }
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    made->code_bytes = *lengths;
+    memcpy(made->code, *binaries, *lengths);
+    return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetProgramInfo(cl_program program, cl_program_info name, size_t capacity,
+                                                     void *value, size_t *size)
+{
+    const ipt__cuda_program *const asked = (const ipt__cuda_program *)(void *)program;
+    const cl_device_id device = ipt__cuda_handle(((const ipt__cuda_context *)(void *)asked->context)->device);
+    void *to = NULL;
+    switch (name) {
+    case CL_PROGRAM_DEVICES:
+        return ipt__cuda_answer(&device, sizeof device, capacity, value, size);
+    case CL_PROGRAM_BINARY_SIZES:
+        return ipt__cuda_answer(&asked->code_bytes, sizeof asked->code_bytes, capacity, value, size);
+    case CL_PROGRAM_BINARIES:
+        if (value)
+            memcpy(&to, value, sizeof to);
+        if (to)
+            memcpy(to, asked->code, asked->code_bytes);
+        if (size)
+            *size = sizeof to;
+        return CL_SUCCESS;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* Compiles a program's text to machine code of its device. Returns 0 if that fails; the log says why. */
+static int ipt__cuda_compile(ipt__cuda_program *program)
+{
+    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)program->context)->device;
+    const char *options[] = {NULL, "-default-device", "-std=c++20", "-w"};
+    char target[40];
+    size_t bytes = 0;
+    void *made = NULL;
+    ipt__cuda_head head;
+    int failed;
+    ipt__print(target, sizeof target, "--gpu-architecture=sm_%d%d", ipt__cuda_attribute(device, IPT__CU_MAJOR),
+               ipt__cuda_attribute(device, IPT__CU_MINOR));
+    options[0] = target;
+    if (ipt__cu.nvrtcCreateProgram(&made, program->source, "ipt.cu", 0, NULL, NULL))
+        return 0;
+    failed = ipt__cu.nvrtcCompileProgram(made, 4, options);
+    ipt__cu.nvrtcGetProgramLogSize(made, &bytes);
+    free(program->log);
+    program->log = (char *)calloc(1, bytes + 1);
+    if (program->log)
+        ipt__cu.nvrtcGetProgramLog(made, program->log);
+    if (!failed && !ipt__cu.nvrtcGetCUBINSize(made, &bytes) &&
+        (program->code = (unsigned char *)malloc(sizeof head + bytes)) != NULL) {
+        memset(&head, 0, sizeof head);
+        memcpy(head.mark, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK);
+        head.version = 1;
+        head.local_bytes = ipt__cuda_defined(program->source, "#define IPT_LOCAL_BYTES ");
+        memcpy(program->code, &head, sizeof head);
+        ipt__cu.nvrtcGetCUBIN(made, (char *)program->code + sizeof head);
+        program->code_bytes = sizeof head + bytes;
+    }
+    ipt__cu.nvrtcDestroyProgram(&made);
+    return program->code != NULL;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                                                   const char *options, void(CL_CALLBACK *notify)(cl_program, void *),
+                                                   void *user)
+{
+    ipt__cuda_program *const built = (ipt__cuda_program *)(void *)program;
+    ipt__cu_result error;
+    (void)count;
+    (void)devices;
+    (void)options;
+    (void)notify;
+    (void)user;
+    if (!built->code && !ipt__cu.compiles)
+        return CL_COMPILER_NOT_AVAILABLE;
+    if (!built->code && !ipt__cuda_compile(built))
+        return -11; /* CL_BUILD_PROGRAM_FAILURE */
+    ipt__cuda_enter(built->context);
+    error = ipt__cu.cuModuleLoadData(&built->module, built->code + sizeof(ipt__cuda_head));
+    ipt__cuda_leave();
+    return error ? CL_INVALID_BINARY : CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetProgramBuildInfo(cl_program program, cl_device_id device,
+                                                          cl_program_build_info name, size_t capacity, void *value,
+                                                          size_t *size)
+{
+    const ipt__cuda_program *const asked = (const ipt__cuda_program *)(void *)program;
+    const char *const log = asked->log ? asked->log : "";
+    (void)device;
+    return name == CL_PROGRAM_BUILD_LOG ? ipt__cuda_answer(log, strlen(log) + 1, capacity, value, size)
+                                        : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseProgram(cl_program program)
+{
+    ipt__cuda_program *const released = (ipt__cuda_program *)(void *)program;
+    if (!ipt__cuda_drop(released))
+        return CL_SUCCESS;
+    if (released->module) {
+        ipt__cuda_enter(released->context);
+        ipt__cu.cuModuleUnload(released->module);
+        ipt__cuda_leave();
+    }
+    free(released->source);
+    free(released->log);
+    free(released->code);
+    free(released);
+    return CL_SUCCESS;
+}
+
+static cl_kernel CL_API_CALL ipt__cuda_clCreateKernel(cl_program program, const char *name, cl_int *error)
+{
+    ipt__cuda_program *const of = (ipt__cuda_program *)(void *)program;
+    ipt__cuda_kernel *const made = (ipt__cuda_kernel *)calloc(1, sizeof *made);
+    ipt__cu_result failure;
+    int fixed = 0, i;
+    if (!made)
+        return (cl_kernel)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    for (i = 0; i < IPT__KERNEL_COUNT && strcmp(ipt__kernels[i].name, name); ++i)
+        ;
+    made->info = i < IPT__KERNEL_COUNT ? &ipt__kernels[i] : NULL;
+    made->program = of;
+    ipt__cuda_enter(of->context);
+    failure = ipt__cu.cuModuleGetFunction(&made->function, of->module, name);
+    if (!failure)
+        failure = ipt__cu.cuFuncGetAttribute(&fixed, IPT__CU_FUNCTION_SHARED, made->function);
+    if (!failure)
+        failure = ipt__cu.cuFuncSetAttribute(
+            made->function, IPT__CU_FUNCTION_DYNAMIC,
+            ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) - fixed);
+    ipt__cuda_leave();
+    if (failure || !made->info) {
+        free(made);
+        return (cl_kernel)ipt__cuda_made(NULL, CL_INVALID_KERNEL_NAME, error);
+    }
+    ipt__cuda_retain(of);
+    return (cl_kernel)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                             cl_kernel_work_group_info name, size_t capacity,
+                                                             void *value, size_t *size)
+{
+    const ipt__cuda_kernel *const asked = (const ipt__cuda_kernel *)(void *)kernel;
+    int most = 0;
+    size_t answer;
+    (void)device;
+    ipt__cuda_enter(asked->program->context);
+    ipt__cu.cuFuncGetAttribute(&most, 0, asked->function); /* CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK */
+    ipt__cuda_leave();
+    answer = (size_t)most;
+    return name == CL_KERNEL_WORK_GROUP_SIZE ? ipt__cuda_answer(&answer, sizeof answer, capacity, value, size)
+                                             : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseKernel(cl_kernel kernel)
+{
+    ipt__cuda_kernel *const released = (ipt__cuda_kernel *)(void *)kernel;
+    ipt__cuda_clReleaseProgram((cl_program)(void *)released->program);
+    free(released);
+    return CL_SUCCESS;
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/cuda                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The CUDA driver: memory, streams as in-order queues, events, and commands. */
+#ifdef IPT_CUDA
+
+typedef struct ipt__cuda_memory {
+    ipt__cuda_object object;
+    cl_context context;
+    cl_mem_flags flags;
+    size_t bytes;
+    ipt__cu_address address;
+    void *host; /* pinned memory; NULL: the device's */
+} ipt__cuda_memory;
+
+typedef struct ipt__cuda_queue {
+    ipt__cuda_object object;
+    cl_context context;
+    cl_command_queue_properties properties;
+    ipt__cu_stream stream;
+    ipt__cu_event base; /* of profiling times; NULL: none are wanted */
+} ipt__cuda_queue;
+
+typedef struct ipt__cuda_event {
+    ipt__cuda_object object;
+    cl_context context;
+    ipt__cuda_queue *queue;   /* NULL: the user's event */
+    ipt__cu_event begin, end; /* begin is NULL without profiling */
+    volatile cl_uint *word;   /* of the user's event: 1 once it has ended */
+    cl_int status;            /* of the user's event */
+} ipt__cuda_event;
+
+/* A command's place: its queue, what it waits for, the event that it returns. */
+typedef struct ipt__cuda_place {
+    ipt__cuda_queue *queue;
+    cl_uint count;
+    const cl_event *wait;
+    cl_event *event;
+    ipt__cuda_event *made;
+} ipt__cuda_place;
+
+static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
+                                                   cl_int *error)
+{
+    ipt__cuda_memory *const made = (ipt__cuda_memory *)calloc(1, sizeof *made);
+    ipt__cu_result failure;
+    if (!made || (flags & CL_MEM_USE_HOST_PTR)) {
+        free(made);
+        return (cl_mem)ipt__cuda_made(NULL, made ? CL_INVALID_VALUE : CL_OUT_OF_HOST_MEMORY, error);
+    }
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    made->flags = flags;
+    made->bytes = bytes;
+    ipt__cuda_enter(context);
+    if (flags & CL_MEM_ALLOC_HOST_PTR) {
+        failure = ipt__cu.cuMemHostAlloc(&made->host, bytes, IPT__CU_MAPPED);
+        if (!failure)
+            failure = ipt__cu.cuMemHostGetDevicePointer(&made->address, made->host, 0);
+    } else
+        failure = ipt__cu.cuMemAlloc(&made->address, bytes);
+    if (!failure && (flags & CL_MEM_COPY_HOST_PTR))
+        failure = ipt__cu.cuMemcpyHtoDAsync(made->address, host, bytes, NULL);
+    if (!failure && (flags & CL_MEM_COPY_HOST_PTR))
+        failure = ipt__cu.cuStreamSynchronize(NULL);
+    ipt__cuda_leave();
+    if (failure) {
+        free(made);
+        return (cl_mem)ipt__cuda_made(NULL, CL_MEM_OBJECT_ALLOCATION_FAILURE, error);
+    }
+    return (cl_mem)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
+{
+    ipt__cuda_memory *const released = (ipt__cuda_memory *)(void *)memory;
+    if (!ipt__cuda_drop(released))
+        return CL_SUCCESS;
+    ipt__cuda_enter(released->context);
+    if (released->host)
+        ipt__cu.cuMemFreeHost(released->host);
+    else
+        ipt__cu.cuMemFree(released->address);
+    ipt__cuda_leave();
+    free(released);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetMemObjectInfo(cl_mem memory, cl_mem_info name, size_t capacity, void *value,
+                                                       size_t *size)
+{
+    const ipt__cuda_memory *const asked = (const ipt__cuda_memory *)(void *)memory;
+    const cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
+    const void *const none = NULL;
+    const size_t offset = 0;
+    if (!ipt__cuda_owns(memory))
+        return CL_INVALID_MEM_OBJECT;
+    switch (name) {
+    case CL_MEM_TYPE:
+        return ipt__cuda_answer(&type, sizeof type, capacity, value, size);
+    case CL_MEM_FLAGS:
+        return ipt__cuda_answer(&asked->flags, sizeof asked->flags, capacity, value, size);
+    case CL_MEM_SIZE:
+        return ipt__cuda_answer(&asked->bytes, sizeof asked->bytes, capacity, value, size);
+    case CL_MEM_CONTEXT:
+        return ipt__cuda_answer(&asked->context, sizeof asked->context, capacity, value, size);
+    case CL_MEM_HOST_PTR:
+    case CL_MEM_ASSOCIATED_MEMOBJECT:
+        return ipt__cuda_answer(&none, sizeof none, capacity, value, size);
+    case CL_MEM_OFFSET:
+        return ipt__cuda_answer(&offset, sizeof offset, capacity, value, size);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+static cl_command_queue CL_API_CALL ipt__cuda_clCreateCommandQueue(cl_context context, cl_device_id device,
+                                                                   cl_command_queue_properties properties,
+                                                                   cl_int *error)
+{
+    ipt__cuda_queue *const made = (ipt__cuda_queue *)calloc(1, sizeof *made);
+    ipt__cu_result failure;
+    (void)device;
+    if (!made)
+        return (cl_command_queue)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    made->properties = properties & (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE; /* streams are in order */
+    ipt__cuda_enter(context);
+    failure = ipt__cu.cuStreamCreate(&made->stream, IPT__CU_NON_BLOCKING);
+    if (!failure && made->properties)
+        failure = ipt__cu.cuEventCreate(&made->base, 0);
+    if (!failure && made->base)
+        failure = ipt__cu.cuEventRecord(made->base, made->stream);
+    ipt__cuda_leave();
+    if (failure) {
+        free(made);
+        return (cl_command_queue)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
+    }
+    return (cl_command_queue)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseCommandQueue(cl_command_queue queue)
+{
+    ipt__cuda_queue *const released = (ipt__cuda_queue *)(void *)queue;
+    if (!ipt__cuda_drop(released))
+        return CL_SUCCESS;
+    ipt__cuda_enter(released->context);
+    ipt__cu.cuStreamDestroy(released->stream); /* its commands go on */
+    if (released->base)
+        ipt__cu.cuEventDestroy(released->base);
+    ipt__cuda_leave();
+    free(released);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name,
+                                                          size_t capacity, void *value, size_t *size)
+{
+    const ipt__cuda_queue *const asked = (const ipt__cuda_queue *)(void *)queue;
+    cl_device_id device;
+    if (!ipt__cuda_owns(queue))
+        return CL_INVALID_COMMAND_QUEUE;
+    device = ipt__cuda_handle(((const ipt__cuda_context *)(void *)asked->context)->device);
+    return name == CL_QUEUE_CONTEXT  ? ipt__cuda_answer(&asked->context, sizeof asked->context, capacity, value, size)
+           : name == CL_QUEUE_DEVICE ? ipt__cuda_answer(&device, sizeof device, capacity, value, size)
+           : name == CL_QUEUE_PROPERTIES
+               ? ipt__cuda_answer(&asked->properties, sizeof asked->properties, capacity, value, size)
+               : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseEvent(cl_event event)
+{
+    ipt__cuda_event *const released = (ipt__cuda_event *)(void *)event;
+    if (!ipt__cuda_drop(released))
+        return CL_SUCCESS;
+    ipt__cuda_enter(released->context);
+    if (released->begin)
+        ipt__cu.cuEventDestroy(released->begin);
+    if (released->end)
+        ipt__cu.cuEventDestroy(released->end);
+    if (released->word)
+        ipt__cu.cuMemFreeHost((void *)(size_t)released->word);
+    ipt__cuda_leave();
+    if (released->queue)
+        ipt__cuda_clReleaseCommandQueue((cl_command_queue)(void *)released->queue);
+    free(released);
+    return CL_SUCCESS;
+}
+
+static ipt__cuda_event *ipt__cuda_event_make(cl_context context, ipt__cuda_queue *queue)
+{
+    ipt__cuda_event *const made = (ipt__cuda_event *)calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    made->queue = queue;
+    if (queue)
+        ipt__cuda_retain(queue);
+    return made;
+}
+
+/* Makes the command's event and lets its stream wait. The context is current until ipt__cuda_ends. */
+static ipt__cu_result ipt__cuda_begins(ipt__cuda_place *place)
+{
+    ipt__cuda_queue *const queue = place->queue;
+    ipt__cu_result error = 0;
+    cl_uint i;
+    ipt__cuda_enter(queue->context);
+    place->made = place->event ? ipt__cuda_event_make(queue->context, queue) : NULL;
+    if (place->event && !place->made)
+        return IPT__CU_OUT_OF_MEMORY;
+    for (i = 0; !error && i < place->count; ++i) {
+        const ipt__cuda_event *const other = (const ipt__cuda_event *)(void *)place->wait[i];
+        ipt__cu_address word;
+        if (!other->word) {
+            if (other->queue != queue) /* a stream is in order */
+                error = ipt__cu.cuStreamWaitEvent(queue->stream, other->end, 0);
+        } else if (!*other->word) {
+            error = ipt__cu.cuMemHostGetDevicePointer(&word, (void *)(size_t)other->word, 0);
+            if (!error)
+                error = ipt__cu.cuStreamWaitValue32(queue->stream, word, 1, IPT__CU_WAIT_GEQ);
+        }
+    }
+    if (!error && place->made && queue->base)
+        error = ipt__cu.cuEventCreate(&place->made->begin, 0);
+    if (!error && place->made && queue->base)
+        error = ipt__cu.cuEventRecord(place->made->begin, queue->stream);
+    return error;
+}
+
+/* Records the command's event. error: of the command. */
+static cl_int ipt__cuda_ends(ipt__cuda_place *place, ipt__cu_result error)
+{
+    if (!error && place->made)
+        error = ipt__cu.cuEventCreate(&place->made->end, place->queue->base ? 0 : IPT__CU_NO_TIMING);
+    if (!error && place->made)
+        error = ipt__cu.cuEventRecord(place->made->end, place->queue->stream);
+    ipt__cuda_leave();
+    if (error && place->made)
+        ipt__cuda_clReleaseEvent((cl_event)(void *)place->made);
+    else if (place->event)
+        *place->event = (cl_event)(void *)place->made;
+    return ipt__cuda_error(error);
+}
+
+#define IPT__CUDA_PLACE {(ipt__cuda_queue *)(void *)queue, count, wait, event, NULL}
+
+static cl_int CL_API_CALL ipt__cuda_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+    ipt__cuda_kernel *const set = (ipt__cuda_kernel *)(void *)kernel;
+    const ipt__kernel_info *const info = set->info;
+    const ipt__cuda_memory *memory;
+    if (index < info->memories) {
+        memcpy(&memory, value, sizeof memory);
+        set->memories[index] = memory ? memory->address : 0;
+    } else if (info->local && index == info->memories)
+        set->local_bytes = bytes;
+    else if (index == info->memories + (cl_uint)info->local && bytes <= sizeof set->arguments)
+        memcpy(&set->arguments, value, bytes);
+    else if (bytes <= sizeof set->value)
+        memcpy(set->value, value, bytes);
+    else
+        return CL_INVALID_ARG_SIZE;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint rank,
+                                                           const size_t *offset, const size_t *size,
+                                                           const size_t *group_size, cl_uint count,
+                                                           const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_kernel *const launched = (ipt__cuda_kernel *)(void *)kernel;
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cuda_head head;
+    void *parameters[10];
+    cl_uint i;
+    ipt__cu_result error = ipt__cuda_begins(&place);
+    (void)rank;
+    (void)offset;
+    memcpy(&head, launched->program->code, sizeof head);
+    for (i = 0; i < launched->info->memories; ++i)
+        parameters[i] = &launched->memories[i];
+    parameters[i] = &launched->arguments;
+    parameters[i + 1] = launched->value;
+    if (!error)
+        error = ipt__cu.cuLaunchKernel(launched->function, (unsigned)(*size / *group_size), 1, 1, (unsigned)*group_size,
+                                       1, 1, (unsigned)(head.local_bytes + launched->local_bytes), place.queue->stream,
+                                       parameters, NULL);
+    return ipt__cuda_ends(&place, error);
+}
+
+static ipt__cu_address ipt__cuda_address(cl_mem memory, size_t offset)
+{
+    return ((const ipt__cuda_memory *)(void *)memory)->address + offset;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern,
+                                                        size_t pattern_bytes, size_t offset, size_t bytes,
+                                                        cl_uint count, const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    const ipt__cu_address to = ipt__cuda_address(memory, offset);
+    cl_uint word = 0;
+    ipt__cu_result error = ipt__cuda_begins(&place);
+    memcpy(&word, pattern, ipt__min(pattern_bytes, sizeof word));
+    if (!error)
+        error = pattern_bytes == 1 ? ipt__cu.cuMemsetD8Async(to, (unsigned char)word, bytes, place.queue->stream)
+                : pattern_bytes == 4 ? ipt__cu.cuMemsetD32Async(to, word, bytes / 4, place.queue->stream)
+                                     : IPT__CU_INVALID_VALUE;
+    return ipt__cuda_ends(&place, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
+                                                        size_t from_offset, size_t to_offset, size_t bytes,
+                                                        cl_uint count, const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cu_result error = ipt__cuda_begins(&place);
+    if (!error)
+        error = ipt__cu.cuMemcpyDtoDAsync(ipt__cuda_address(to, to_offset), ipt__cuda_address(from, from_offset), bytes,
+                                          place.queue->stream);
+    return ipt__cuda_ends(&place, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                         size_t offset, size_t bytes, const void *host, cl_uint count,
+                                                         const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cu_result error = ipt__cuda_begins(&place);
+    if (!error)
+        error = ipt__cu.cuMemcpyHtoDAsync(ipt__cuda_address(memory, offset), host, bytes, place.queue->stream);
+    if (!error && blocks)
+        error = ipt__cu.cuStreamSynchronize(place.queue->stream);
+    return ipt__cuda_ends(&place, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                        size_t offset, size_t bytes, void *host, cl_uint count,
+                                                        const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cu_result error = ipt__cuda_begins(&place);
+    if (!error)
+        error = ipt__cu.cuMemcpyDtoHAsync(host, ipt__cuda_address(memory, offset), bytes, place.queue->stream);
+    if (!error && blocks)
+        error = ipt__cu.cuStreamSynchronize(place.queue->stream);
+    return ipt__cuda_ends(&place, error);
+}
+
+/* A box of bytes in a memory, and in the host's: region[0] bytes of region[1] rows of region[2] slices. */
+typedef struct ipt__cuda_box {
+    ipt__cu_address device;
+    char *host;
+    size_t region[3], device_pitch[2], host_pitch[2];
+    int writes;
+} ipt__cuda_box;
+
+/* Completes the pitches of one side, of which 0 means without gaps, and returns where the side begins. */
+static size_t ipt__cuda_pitches(size_t pitch[2], const size_t origin[3], const size_t region[3])
+{
+    pitch[0] = pitch[0] ? pitch[0] : region[0];
+    pitch[1] = pitch[1] ? pitch[1] : region[1] * pitch[0];
+    return origin[2] * pitch[1] + origin[1] * pitch[0] + origin[0];
+}
+
+static cl_int ipt__cuda_copies(ipt__cuda_place *place, const ipt__cuda_box *box, cl_bool blocks)
+{
+    ipt__cu_result error = ipt__cuda_begins(place);
+    size_t slice;
+    for (slice = 0; !error && slice < box->region[2]; ++slice) {
+        ipt__cu_copy copy;
+        char *const host = box->host + slice * box->host_pitch[1];
+        const ipt__cu_address device = box->device + slice * box->device_pitch[1];
+        memset(&copy, 0, sizeof copy);
+        copy.from_type = box->writes ? IPT__CU_HOST : IPT__CU_DEVICE;
+        copy.to_type = box->writes ? IPT__CU_DEVICE : IPT__CU_HOST;
+        copy.from_host = host;
+        copy.to_host = host;
+        copy.from = copy.to = device;
+        copy.from_pitch = box->writes ? box->host_pitch[0] : box->device_pitch[0];
+        copy.to_pitch = box->writes ? box->device_pitch[0] : box->host_pitch[0];
+        copy.bytes = box->region[0];
+        copy.rows = box->region[1];
+        error = ipt__cu.cuMemcpy2DAsync(&copy, place->queue->stream);
+    }
+    if (!error && blocks)
+        error = ipt__cu.cuStreamSynchronize(place->queue->stream);
+    return ipt__cuda_ends(place, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                             const size_t *origin, const size_t *host_origin,
+                                                             const size_t *region, size_t row, size_t slice,
+                                                             size_t host_row, size_t host_slice, const void *host,
+                                                             cl_uint count, const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cuda_box box = {0, NULL, {0, 0, 0}, {0, 0}, {0, 0}, 1};
+    memcpy(box.region, region, sizeof box.region);
+    box.device_pitch[0] = row;
+    box.device_pitch[1] = slice;
+    box.host_pitch[0] = host_row;
+    box.host_pitch[1] = host_slice;
+    box.device = ipt__cuda_address(memory, ipt__cuda_pitches(box.device_pitch, origin, region));
+    box.host = (char *)(size_t)host + ipt__cuda_pitches(box.host_pitch, host_origin, region);
+    return ipt__cuda_copies(&place, &box, blocks);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueReadBufferRect(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                            const size_t *origin, const size_t *host_origin,
+                                                            const size_t *region, size_t row, size_t slice,
+                                                            size_t host_row, size_t host_slice, void *host,
+                                                            cl_uint count, const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cuda_box box = {0, NULL, {0, 0, 0}, {0, 0}, {0, 0}, 0};
+    memcpy(box.region, region, sizeof box.region);
+    box.device_pitch[0] = row;
+    box.device_pitch[1] = slice;
+    box.host_pitch[0] = host_row;
+    box.host_pitch[1] = host_slice;
+    box.device = ipt__cuda_address(memory, ipt__cuda_pitches(box.device_pitch, origin, region));
+    box.host = (char *)host + ipt__cuda_pitches(box.host_pitch, host_origin, region);
+    return ipt__cuda_copies(&place, &box, blocks);
+}
+
+/* Enqueues a command that does nothing. */
+static cl_int CL_API_CALL ipt__cuda_clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count,
+                                                                const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    return ipt__cuda_ends(&place, ipt__cuda_begins(&place));
+}
+
+static void *CL_API_CALL ipt__cuda_clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                      cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
+                                                      const cl_event *wait, cl_event *event, cl_int *error)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    char *const host = (char *)((const ipt__cuda_memory *)(void *)memory)->host;
+    ipt__cu_result failure = host ? ipt__cuda_begins(&place) : IPT__CU_INVALID_VALUE;
+    cl_int result;
+    (void)flags;
+    (void)bytes;
+    if (!host)
+        return ipt__cuda_made(NULL, CL_INVALID_VALUE, error);
+    if (!failure && blocks)
+        failure = ipt__cu.cuStreamSynchronize(place.queue->stream);
+    result = ipt__cuda_ends(&place, failure);
+    return ipt__cuda_made(result ? NULL : host + offset, result, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *mapped,
+                                                            cl_uint count, const cl_event *wait, cl_event *event)
+{
+    (void)memory;
+    (void)mapped;
+    return ipt__cuda_clEnqueueMarkerWithWaitList(queue, count, wait, event);
+}
+
+static cl_event CL_API_CALL ipt__cuda_clCreateUserEvent(cl_context context, cl_int *error)
+{
+    ipt__cuda_event *const made = ipt__cuda_event_make(context, NULL);
+    void *word = NULL;
+    ipt__cu_result failure;
+    if (!made)
+        return (cl_event)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    ipt__cuda_enter(context);
+    failure = ipt__cu.cuMemHostAlloc(&word, sizeof(cl_uint), IPT__CU_MAPPED);
+    ipt__cuda_leave();
+    if (failure) {
+        free(made);
+        return (cl_event)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
+    }
+    made->word = (volatile cl_uint *)word;
+    *made->word = 0;
+    made->status = 2; /* CL_SUBMITTED */
+    return (cl_event)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+/* CUDA's streams cannot fail for one command: commands that wait for a failed event run. */
+static cl_int CL_API_CALL ipt__cuda_clSetUserEventStatus(cl_event event, cl_int status)
+{
+    ipt__cuda_event *const set = (ipt__cuda_event *)(void *)event;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    set->status = status;
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    *set->word = 1;
+    return CL_SUCCESS;
+}
+
+/* The status of an event. waits: until it has ended. */
+static cl_int ipt__cuda_status(const ipt__cuda_event *event, int waits)
+{
+    cl_int status;
+    ipt__cu_result error;
+    if (event->word) {
+        while (waits && !*event->word)
+            ipt__cuda_pause();
+        IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+        status = event->status;
+        IPT_LOCK_RELEASE(&ipt__cuda_lock);
+        return status;
+    }
+    ipt__cuda_enter(event->context);
+    error = waits ? ipt__cu.cuEventSynchronize(event->end) : ipt__cu.cuEventQuery(event->end);
+    ipt__cuda_leave();
+    return error == IPT__CU_NOT_READY ? 1 /* CL_RUNNING */ : error ? ipt__cuda_error(error) : CL_COMPLETE;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clWaitForEvents(cl_uint count, const cl_event *events)
+{
+    cl_int failed = CL_SUCCESS;
+    cl_uint i;
+    for (i = 0; i < count; ++i)
+        if (ipt__cuda_status((const ipt__cuda_event *)(void *)events[i], 1) < 0)
+            failed = -14; /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
+    return failed;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetEventInfo(cl_event event, cl_event_info name, size_t capacity, void *value,
+                                                   size_t *size)
+{
+    const ipt__cuda_event *const asked = (const ipt__cuda_event *)(void *)event;
+    cl_command_queue queue;
+    cl_int status;
+    if (!ipt__cuda_owns(event))
+        return CL_INVALID_EVENT;
+    queue = (cl_command_queue)(void *)asked->queue;
+    if (name == CL_EVENT_COMMAND_EXECUTION_STATUS) {
+        status = ipt__cuda_status(asked, 0);
+        return ipt__cuda_answer(&status, sizeof status, capacity, value, size);
+    }
+    return name == CL_EVENT_CONTEXT ? ipt__cuda_answer(&asked->context, sizeof asked->context, capacity, value, size)
+           : name == CL_EVENT_COMMAND_QUEUE ? ipt__cuda_answer(&queue, sizeof queue, capacity, value, size)
+                                            : CL_INVALID_VALUE;
+}
+
+/* Times are nanoseconds since the queue began. */
+static cl_int CL_API_CALL ipt__cuda_clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t capacity,
+                                                            void *value, size_t *size)
+{
+    const ipt__cuda_event *const asked = (const ipt__cuda_event *)(void *)event;
+    float since = 0;
+    cl_ulong time;
+    ipt__cu_result error;
+    if (!asked->begin)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    ipt__cuda_enter(asked->context);
+    error = ipt__cu.cuEventElapsedTime(&since, asked->queue->base,
+                                       name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin);
+    ipt__cuda_leave();
+    time = (cl_ulong)((double)since * 1e6);
+    return error ? CL_PROFILING_INFO_NOT_AVAILABLE : ipt__cuda_answer(&time, sizeof time, capacity, value, size);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clRetainEvent(cl_event event)
+{
+    ipt__cuda_retain(event);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clFlush(cl_command_queue queue)
+{
+    (void)queue;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clFinish(cl_command_queue queue)
+{
+    const ipt__cuda_queue *const asked = (const ipt__cuda_queue *)(void *)queue;
+    ipt__cu_result error;
+    ipt__cuda_enter(asked->context);
+    error = ipt__cu.cuStreamSynchronize(asked->stream);
+    ipt__cuda_leave();
+    return ipt__cuda_error(error);
+}
+
+#define IPT__CUDA_ADDRESS(result, name, parameters) ipt__cuda_##name,
+static const ipt__driver ipt__cuda = {NULL, IPT_ENTRY_POINT_LIST(IPT__CUDA_ADDRESS)};
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>driver/drivers                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -5168,6 +6471,10 @@ static const ipt__driver ipt__native = {ipt__native_program_of, IPT_ENTRY_POINT_
 /* The operations of a driver. A program with one driver calls them directly. */
 static const ipt__driver *ipt__driver_of(ipt__driver_id driver)
 {
+#ifdef IPT_CUDA
+    if (driver == IPT__DRIVER_CUDA)
+        return &ipt__cuda;
+#endif
 #if defined(IPT_NO_OPENCL)
     (void)driver;
     return &ipt__native;
@@ -5878,6 +7185,10 @@ static ipt__driver_id ipt__driver_of_device(cl_device_id device)
     if (device == IPT__NATIVE_DEVICE)
         return IPT__DRIVER_NATIVE;
 #endif
+#ifdef IPT_CUDA
+    if (ipt__cuda_number(device) >= 0)
+        return IPT__DRIVER_CUDA;
+#endif
     (void)device;
     return IPT__DRIVER_OPENCL;
 }
@@ -6140,6 +7451,22 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
                      name ? name : "");
 }
 
+#ifdef IPT_CUDA
+/* Takes CUDA's first device, or the first whose name contains the desc's. */
+static IPT__RARE ipt_result ipt__choose_cuda(const char *name, cl_device_id *device)
+{
+    const ipt_result result = ipt__cuda_open();
+    int i;
+    *device = NULL;
+    for (i = 0; !result && i < ipt__cu.device_count && i < IPT__CUDA_DEVICES && !*device; ++i) {
+        ipt__questions asked = ipt__questions_to(IPT__DRIVER_CUDA, ipt__cuda_handle(i));
+        if (!name || ipt__is_driver_name(name, "cuda") || ipt__device_has_name(&asked, name))
+            *device = ipt__cuda_handle(i);
+    }
+    return result || *device ? result : ipt__fail(IPT_ERROR_NO_DEVICE, "no CUDA device has this name: %.200s", name);
+}
+#endif
+
 #ifdef IPT_NATIVE
 /* Whether the native driver's device does the work where OpenCL has no GPU and no accelerator, or none of that name. */
 static int ipt__native_stands_in(const char *name, ipt_result result, cl_device_id found)
@@ -6172,6 +7499,11 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     const char *const name =
         desc->device_name || given ? desc->device_name : ipt__environment("IPT_DEVICE", room, sizeof room);
     ipt_result result;
+#ifdef IPT_CUDA
+    *driver = IPT__DRIVER_CUDA;
+    if (desc->driver == IPT_DRIVER_CUDA || (name && ipt__is_driver_name(name, "cuda")))
+        return ipt__choose_cuda(name, device);
+#endif
     *driver = IPT__DRIVER_NATIVE;
     *device = IPT__NATIVE_DEVICE;
     if (ipt__is_native(desc, name))

@@ -132,11 +132,11 @@ IPT_FUNCTION void ipt_store_piece(__local uint4 *vectors, uint held, __global ip
             if (turn != 0) {
                 uint4 high = vectors[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_VECTORS - 1)];
                 if (turn & 2) {
-                    low = (uint4)(low.zw, high.xy);
+                    low = IPT_VECTOR(uint4)(low.z, low.w, high.x, high.y);
                     high.x = high.z;
                 }
                 if (turn & 1)
-                    low = (uint4)(low.yzw, high.x);
+                    low = IPT_VECTOR(uint4)(low.y, low.z, low.w, high.x);
             }
             if (word >= 0 && word + 4 <= (int)words) {
                 out[q] = low;
@@ -331,12 +331,12 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
 #if IPT_SUB_GROUP == 0
-    __local uint exchange[IPT_LANES];
+    IPT_LOCAL_ARRAY uint exchange[IPT_LANES];
 #else
     __local uint *exchange = 0;
 #endif
     /* For each chain, vectors for the piece that it stores next and for the piece that it loads. */
-    __local uint4 all_vectors[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_VECTORS];
+    IPT_LOCAL_ARRAY uint4 all_vectors[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_VECTORS];
     __local uint4 *vectors = all_vectors[IPT_SUB_GROUP_ID];
     const uint lane = IPT_LANE;
 #if IPT_SUB_GROUP >= 2

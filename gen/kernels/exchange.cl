@@ -437,7 +437,7 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-    __local uint4 vectors[IPT_LOCAL_BYTES / 16];
+    IPT_LOCAL_LARGE(uint4, vectors, IPT_LOCAL_BYTES / 16);
 #if IPT_AXES /* at the end of the chunk's memory */
     __local uint *columns = (__local uint *)vectors + (IPT_LOCAL_BYTES / 4 - g->chunk_width);
     __local uint *deferred = columns - g->chunk_width;
@@ -447,11 +447,11 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
 #if IPT_AXES && !IPT_TALL
     __local uint *starts = deferred;
 #elif !IPT_TALL || IPT_ELEMENT_UNITS == 0
-    __local uint starts[IPT_RUNS];
+    IPT_LOCAL_ARRAY uint starts[IPT_RUNS];
 #else
     __local uint *starts = 0;
 #endif
-    __local uint shared[IPT_PERMUTED ? 4 : 3];
+    IPT_LOCAL_ARRAY uint shared[IPT_PERMUTED ? 4 : 3];
     const uint id = get_local_id(0);
     volatile __global uint *control = workspace + g->control_base;
     if (id == 0)
@@ -464,9 +464,9 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
                        .control = control,
                        .vectors = vectors,
                        .starts = starts,
+                       .shared = shared,
                        .columns = columns,
-                       .deferred = deferred,
-                       .shared = shared};
+                       .deferred = deferred};
     if (g->probe_polls != 0)
         return;
     for (uint w = ticket * g->clear_words_each + id; w < min(g->clear_words, (ticket + 1) * g->clear_words_each);

@@ -187,7 +187,7 @@ ipt_k_flip(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
 #if IPT_GROUP_SIZE > 1
-    __local uint4 vectors[2 * IPT_SIDE_VECTORS];
+    IPT_LOCAL_ARRAY uint4 vectors[2 * IPT_SIDE_VECTORS];
 #endif
     const uint m = get_group_id(0) / g->groups;
     const uint group = get_group_id(0) - m * g->groups;

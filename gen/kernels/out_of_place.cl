@@ -16,8 +16,8 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-    __local uint4 vectors[IPT_LOCAL_BYTES / 16];
-    __local uint starts[IPT_ROWS];
+    IPT_LOCAL_LARGE(uint4, vectors, IPT_LOCAL_BYTES / 16);
+    IPT_LOCAL_ARRAY uint starts[IPT_ROWS];
     /* Tiles are numbered down first: work-groups that run together write to the same lines. */
     const uint m = get_group_id(0) / g->tiles, tile = get_group_id(0) - m * g->tiles;
     const uint across = tile / g->tiles_down, down = tile - across * g->tiles_down;

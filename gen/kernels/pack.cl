@@ -107,7 +107,7 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-    __local uint4 vectors[IPT_LOCAL_BYTES / 16];
+    IPT_LOCAL_LARGE(uint4, vectors, IPT_LOCAL_BYTES / 16);
     __local ipt_unit *held = (__local ipt_unit *)vectors;
     const uint id = get_local_id(0), m = get_group_id(0) / g->packs;
     const ulong first = (ulong)(get_group_id(0) - m * g->packs) * g->pack;

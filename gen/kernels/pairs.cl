@@ -84,9 +84,10 @@ IPT_INLINE void ipt_find_pair(ipt_pair *pair, ulong number, const ipt_given *g)
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_pairs(__global ipt_unit *matrix, __local ipt_unit *all_held IPT_ARGUMENTS)
+ipt_k_pairs(__global ipt_unit *matrix IPT_LOCAL_PARAMETER(ipt_unit, all_held) IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
+    IPT_NAME_LOCAL(ipt_unit, all_held)
 #if IPT_INNER
     const uint room = ipt_held_at(g->piece_units, IPT_GAPS);
     __local ipt_unit *one = all_held + IPT_WORKER * 2 * room, *other = one + room;

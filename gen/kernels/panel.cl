@@ -390,22 +390,27 @@ IPT_INLINE void ipt_finish_alone(const ipt_chunk *chunk, uint left, const ipt_gi
     }
 }
 
+#if defined(IPT_AS_CUDA) && IPT_REGISTERS /* two work-groups of a compute unit hold a panel in registers */
+#undef IPT_CUDA_GROUPS
+#define IPT_CUDA_GROUPS , 2
+#endif
+
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-    __local uint4 vectors[IPT_LOCAL_BYTES / 16];
+    IPT_LOCAL_LARGE(uint4, vectors, IPT_LOCAL_BYTES / 16);
 #if !IPT_TALL || (!IPT_NARROW && IPT_ELEMENT_UNITS == 0)
-    __local uint starts[IPT_RUNS];
+    IPT_LOCAL_ARRAY uint starts[IPT_RUNS];
 #else
     __local uint *starts = 0;
 #endif
 #if !IPT_TALL || !IPT_NARROW
-    __local uint4 begins[IPT_RUNS / 4];
+    IPT_LOCAL_ARRAY uint4 begins[IPT_RUNS / 4];
 #else
     __local uint4 *begins = 0;
 #endif
-    __local uint shared[3];
+    IPT_LOCAL_ARRAY uint shared[3];
     const uint id = get_local_id(0);
     volatile __global uint *control = workspace + g->control_base;
 
@@ -428,7 +433,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
                        .shared = shared};
     ipt_place_chunk(&chunk, ticket, g);
 #if IPT_REGISTERS
-    __local uint4 cut[1];
+    IPT_LOCAL_ARRAY uint4 cut[1];
     uint4 held[IPT_REGISTERS];
     ipt_take_first(&chunk, g);
     ipt_fetch_chunk(&chunk, active, g);

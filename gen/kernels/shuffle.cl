@@ -101,10 +101,11 @@ IPT_FUNCTION void ipt_store(__global ipt_unit *to, __local const ipt_unit *from,
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_ARGUMENTS)
+ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags IPT_LOCAL_PARAMETER(ipt_unit, all_held) IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-    __local uint answers[IPT_WORKERS];
+    IPT_NAME_LOCAL(ipt_unit, all_held)
+    IPT_LOCAL_ARRAY uint answers[IPT_WORKERS];
     __local uint *answer = &answers[IPT_WORKER];
     const uint lane = IPT_LANE;
 #if IPT_INNER

@@ -193,10 +193,10 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 #if defined(IPT_BLOCK) && !defined(IPT_AS_C) && !IPT_LARGE
     __local uint4 *vectors = 0;
 #else
-    __local uint4 vectors[IPT_LOCAL_BYTES / 16]; /* all tiles */
+    IPT_LOCAL_LARGE(uint4, vectors, IPT_LOCAL_BYTES / 16); /* all tiles */
 #endif
 #if IPT_LARGE
-    __local uint starts[IPT_PLACES * IPT_TILE];
+    IPT_LOCAL_ARRAY uint starts[IPT_PLACES * IPT_TILE];
     ipt_places places;
     ipt_find_places(&places, get_group_id(0), g);
     ipt_swap_places(matrix, vectors, starts, &places, g);

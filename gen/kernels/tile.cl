@@ -15,9 +15,10 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
+ipt_k_tile(__global ipt_unit *matrix IPT_LOCAL_PARAMETER(ipt_unit, tile) IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
+    IPT_NAME_LOCAL(ipt_unit, tile)
     const ulong first = (ulong)get_group_id(0) * g->pack;
     const ulong left = g->instances - first;
     const uint count = left < g->pack ? (uint)left : g->pack;

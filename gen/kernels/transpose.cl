@@ -11,9 +11,10 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)
+ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target IPT_LOCAL_PARAMETER(ipt_unit, tile) IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
+    IPT_NAME_LOCAL(ipt_unit, tile)
     /* Tiles are numbered down first: tiles below one another write to the same rows of the target. */
     uint group = get_group_id(0);
     const ulong row = (ulong)(group % g->tiles_down) * IPT_TILE;

@@ -52,11 +52,11 @@ IPT_INLINE void ipt_fetch_units(__local ipt_unit *to, __global ipt_unit *from, u
 {
 #if IPT_MEMORY_MODEL == 2
     if (units * IPT_UNIT_BYTES == 16)
-        __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+        __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(IPT_LOCAL_ADDRESS(to)), "l"(from) : "memory");
     else if (units * IPT_UNIT_BYTES == 8)
-        __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+        __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(IPT_LOCAL_ADDRESS(to)), "l"(from) : "memory");
     else if (units * IPT_UNIT_BYTES == 4)
-        __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+        __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(IPT_LOCAL_ADDRESS(to)), "l"(from) : "memory");
     else
         *to = *from;
 #else
@@ -90,7 +90,7 @@ IPT_INLINE void ipt_store_units(__global ipt_unit *to, const ipt_together *toget
     if (units == 1)
         *to = together->units[0];
     else if (units * IPT_UNIT_BYTES == 16)
-        *(__global uint4 *)to = (uint4)(together->words[0], together->words[1], together->words[2], together->words[3]);
+        *(__global uint4 *)to = IPT_VECTOR(uint4)(together->words[0], together->words[1], together->words[2], together->words[3]);
     else
         *(__global uint *)to = together->words[0];
 #endif
@@ -494,8 +494,8 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-    __local uint4 vectors[IPT_LOCAL_BYTES / 16];
-    __local uint shared[3];
+    IPT_LOCAL_LARGE(uint4, vectors, IPT_LOCAL_BYTES / 16);
+    IPT_LOCAL_ARRAY uint shared[3];
     __local ipt_unit *tile = (__local ipt_unit *)vectors;
     __local uint *words = (__local uint *)vectors + g->tables;
     const ipt_tables tables = {words, words + g->target_run, words + g->target_run + g->source_runs,

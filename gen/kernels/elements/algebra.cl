@@ -15,7 +15,7 @@
 
 #if IPT_IS_COMPLEX
 #ifndef IPT_AS_C /* C has complex numbers of its own: see native.h */
-#define IPT_PAIR(p, q) ((IPT_NUMBER)(p, q))
+#define IPT_PAIR(p, q) (IPT_VECTOR(IPT_NUMBER)(p, q))
 #define IPT_REAL(p) ((p).x)
 #define IPT_IMAGINARY(p) ((p).y)
 #endif

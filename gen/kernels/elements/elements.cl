@@ -163,10 +163,10 @@ ipt_k_elements(__global uchar *memory0, __global uchar *memory1, __global uchar 
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
 #if IPT_HOLD <= IPT_HOLD_STAGED
-    __local uint4 vectors[IPT_LOCAL_BYTES / 16] __attribute__((aligned(IPT_HELD_ALIGNMENT)));
+    IPT_LOCAL_LARGE(uint4, vectors, IPT_LOCAL_BYTES / 16) __attribute__((aligned(IPT_HELD_ALIGNMENT)));
 #endif
 #if defined(IPT_SUM_TYPES) && IPT_LANES > 1
-    __local uint4 ipt_slots[IPT_GROUP_SIZE];
+    IPT_LOCAL_ARRAY uint4 ipt_slots[IPT_GROUP_SIZE];
 #endif
 #if IPT_INTERLEAVED
     const uint e = get_local_id(0) % IPT_ELEMENTS, lane = get_local_id(0) / IPT_ELEMENTS;

@@ -88,7 +88,7 @@ IPT_INLINE void ipt_load_together(uint *words, const __global ipt_unit *from, ui
 IPT_INLINE void ipt_write_together(__local ipt_unit *to, const uint *words, uint together)
 {
     if (together * IPT_UNIT_BYTES == 16)
-        *(__local uint4 *)to = (uint4)(words[0], words[1], words[2], words[3]);
+        *(__local uint4 *)to = IPT_VECTOR(uint4)(words[0], words[1], words[2], words[3]);
     else
         *(__local uint *)to = words[0];
 }

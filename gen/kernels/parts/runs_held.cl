@@ -90,7 +90,7 @@ IPT_INLINE void ipt_store_if(__global ipt_unit *to, ipt_unit unit, bool is, ipt_
 /* The place of a unit of a tile in local memory. In PTX a place is an address: otherwise NVIDIA's compiler computes the
  * address of a local array for each predicated access. */
 #if IPT_MEMORY_MODEL == 2
-#define IPT_PLACE(tile, unit) ((uint)(ulong)((tile) + (unit)))
+#define IPT_PLACE(tile, unit) IPT_LOCAL_ADDRESS((tile) + (unit))
 #define IPT_PLACES_EACH IPT_UNIT_BYTES /* from one unit's place to the next */
 #else
 #define IPT_PLACE(tile, unit) (unit)

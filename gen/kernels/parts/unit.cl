@@ -68,6 +68,22 @@ typedef struct ipt_given {
     }
 #endif
 
+/* Words that OpenCL C and CUDA C++ spell differently; CUDA's are in gen/kernels/cuda.h. A kernel that has a large array,
+ * or one whose size the launch gives, names it in its body; CUDA takes both from the memory of the launch. */
+#if defined(IPT_AS_CUDA) && defined(IPT_GROUPS_AT_ONCE) && IPT_GROUPS_AT_ONCE
+#define IPT_CUDA_GROUPS , IPT_GROUPS_AT_ONCE
+#elif defined(IPT_AS_CUDA)
+#define IPT_CUDA_GROUPS
+#endif
+#ifndef IPT_LOCAL_ARRAY
+#define IPT_LOCAL_ARRAY __local
+#define IPT_LOCAL_LARGE(type, name, count) __local type name[count]
+#define IPT_LOCAL_PARAMETER(type, name) , __local type *name
+#define IPT_NAME_LOCAL(type, name)
+#define IPT_LOCAL_ADDRESS(pointer) ((uint)(ulong)(pointer))
+#define IPT_VECTOR(type) (type)
+#endif
+
 /* Before a function. IPT_INLINE: it is a kernel's step, too long for some compilers to inline by themselves. */
 #ifndef IPT_FUNCTION
 #define IPT_FUNCTION

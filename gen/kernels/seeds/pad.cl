@@ -35,7 +35,7 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-    __local uint shared[1];
+    IPT_LOCAL_ARRAY uint shared[1];
     const uint lane = get_local_id(0);
     volatile __global uint *control = workspace + g->control_base, *flags = control + 1;
     if (lane == 0)

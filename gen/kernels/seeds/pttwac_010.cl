@@ -40,9 +40,10 @@ IPT_FUNCTION bool ipt_claim(volatile __local uint *flags, uint k, uint flag_word
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_ARGUMENTS)
+ipt_k_pttwac_010(__global ipt_unit *matrix IPT_LOCAL_PARAMETER(volatile uint, flags) IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
+    IPT_NAME_LOCAL(volatile uint, flags)
     const uint all_words = g->flag_words + (IPT_FLAG_LAYOUT == 1 ? g->flag_words / 32 : 0);
     for (ulong instance = get_group_id(0); instance < g->instances; instance += get_num_groups(0)) {
         const ulong m = instance / g->instances_per_matrix;

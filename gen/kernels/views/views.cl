@@ -158,7 +158,7 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_views(__global ipt_unit *source, __global ipt_unit *other IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-    __local uint answer;
+    IPT_LOCAL_ARRAY uint answer;
     const ulong begin = (ulong)get_group_id(0) * g->group_pieces, end = min(begin + g->group_pieces, g->total);
     for (ulong i = begin + (uint)get_local_id(0) / IPT_LANES; i < end; i += IPT_GROUP_SIZE / IPT_LANES) {
         const ipt_index piece = ipt_divide_index((ipt_index)i, IPT_DIVISOR(g->count)), flag = (ipt_index)i,

@@ -25,7 +25,7 @@
 #undef NOMINMAX
 #undef IPT__UNDEFINE_NOMINMAX
 #endif
-#elif defined(IPT_OPENCL_DYNAMIC)
+#elif defined(IPT_OPENCL_DYNAMIC) || defined(IPT_CUDA)
 #include <dlfcn.h>
 #include <unistd.h>
 #endif

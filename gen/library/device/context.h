@@ -207,6 +207,22 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
                      name ? name : "");
 }
 
+#ifdef IPT_CUDA
+/* Takes CUDA's first device, or the first whose name contains the desc's. */
+static IPT__RARE ipt_result ipt__choose_cuda(const char *name, cl_device_id *device)
+{
+    const ipt_result result = ipt__cuda_open();
+    int i;
+    *device = NULL;
+    for (i = 0; !result && i < ipt__cu.device_count && i < IPT__CUDA_DEVICES && !*device; ++i) {
+        ipt__questions asked = ipt__questions_to(IPT__DRIVER_CUDA, ipt__cuda_handle(i));
+        if (!name || ipt__is_driver_name(name, "cuda") || ipt__device_has_name(&asked, name))
+            *device = ipt__cuda_handle(i);
+    }
+    return result || *device ? result : ipt__fail(IPT_ERROR_NO_DEVICE, "no CUDA device has this name: %.200s", name);
+}
+#endif
+
 #ifdef IPT_NATIVE
 /* Whether the native driver's device does the work where OpenCL has no GPU and no accelerator, or none of that name. */
 static int ipt__native_stands_in(const char *name, ipt_result result, cl_device_id found)
@@ -239,6 +255,11 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     const char *const name =
         desc->device_name || given ? desc->device_name : ipt__environment("IPT_DEVICE", room, sizeof room);
     ipt_result result;
+#ifdef IPT_CUDA
+    *driver = IPT__DRIVER_CUDA;
+    if (desc->driver == IPT_DRIVER_CUDA || (name && ipt__is_driver_name(name, "cuda")))
+        return ipt__choose_cuda(name, device);
+#endif
     *driver = IPT__DRIVER_NATIVE;
     *device = IPT__NATIVE_DEVICE;
     if (ipt__is_native(desc, name))

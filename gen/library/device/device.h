@@ -239,6 +239,10 @@ static ipt__driver_id ipt__driver_of_device(cl_device_id device)
     if (device == IPT__NATIVE_DEVICE)
         return IPT__DRIVER_NATIVE;
 #endif
+#ifdef IPT_CUDA
+    if (ipt__cuda_number(device) >= 0)
+        return IPT__DRIVER_CUDA;
+#endif
     (void)device;
     return IPT__DRIVER_OPENCL;
 }

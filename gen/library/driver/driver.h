@@ -3,7 +3,7 @@
 /* The drivers. */
 enum { IPT__MOST_THREADS = 256 }; /* of the native driver's launches */
 
-typedef enum ipt__driver_id { IPT__DRIVER_OPENCL, IPT__DRIVER_NATIVE } ipt__driver_id;
+typedef enum ipt__driver_id { IPT__DRIVER_OPENCL, IPT__DRIVER_NATIVE, IPT__DRIVER_CUDA } ipt__driver_id;
 
 /* A driver: its operations, and what it cannot do. */
 typedef struct ipt__driver {

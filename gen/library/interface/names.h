@@ -113,7 +113,8 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
 #define IPT_DRIVER_LIST(X)                                                                                             \
     X(IPT_DRIVER_AUTO, "auto")     /* a GPU or accelerator through OpenCL, else this CPU, else OpenCL's */             \
     X(IPT_DRIVER_OPENCL, "opencl") /* an OpenCL device */                                                              \
-    X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, unless IPT_NO_NATIVE */
+    X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, unless IPT_NO_NATIVE */                                 \
+    X(IPT_DRIVER_CUDA, "cuda")     /* a GPU through CUDA's driver, if IPT_CUDA is defined */
 
 typedef enum ipt_driver { IPT_DRIVER_LIST(IPT__ENUMERATOR) IPT__DRIVER_COUNT } ipt_driver;
 

@@ -1,0 +1,582 @@
+/* The CUDA driver: memory, streams as in-order queues, events, and commands. */
+#ifdef IPT_CUDA
+
+typedef struct ipt__cuda_memory {
+    ipt__cuda_object object;
+    cl_context context;
+    cl_mem_flags flags;
+    size_t bytes;
+    ipt__cu_address address;
+    void *host; /* pinned memory; NULL: the device's */
+} ipt__cuda_memory;
+
+typedef struct ipt__cuda_queue {
+    ipt__cuda_object object;
+    cl_context context;
+    cl_command_queue_properties properties;
+    ipt__cu_stream stream;
+    ipt__cu_event base; /* of profiling times; NULL: none are wanted */
+} ipt__cuda_queue;
+
+typedef struct ipt__cuda_event {
+    ipt__cuda_object object;
+    cl_context context;
+    ipt__cuda_queue *queue;   /* NULL: the user's event */
+    ipt__cu_event begin, end; /* begin is NULL without profiling */
+    volatile cl_uint *word;   /* of the user's event: 1 once it has ended */
+    cl_int status;            /* of the user's event */
+} ipt__cuda_event;
+
+/* A command's place: its queue, what it waits for, the event that it returns. */
+typedef struct ipt__cuda_place {
+    ipt__cuda_queue *queue;
+    cl_uint count;
+    const cl_event *wait;
+    cl_event *event;
+    ipt__cuda_event *made;
+} ipt__cuda_place;
+
+static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
+                                                   cl_int *error)
+{
+    ipt__cuda_memory *const made = (ipt__cuda_memory *)calloc(1, sizeof *made);
+    ipt__cu_result failure;
+    if (!made || (flags & CL_MEM_USE_HOST_PTR)) {
+        free(made);
+        return (cl_mem)ipt__cuda_made(NULL, made ? CL_INVALID_VALUE : CL_OUT_OF_HOST_MEMORY, error);
+    }
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    made->flags = flags;
+    made->bytes = bytes;
+    ipt__cuda_enter(context);
+    if (flags & CL_MEM_ALLOC_HOST_PTR) {
+        failure = ipt__cu.cuMemHostAlloc(&made->host, bytes, IPT__CU_MAPPED);
+        if (!failure)
+            failure = ipt__cu.cuMemHostGetDevicePointer(&made->address, made->host, 0);
+    } else
+        failure = ipt__cu.cuMemAlloc(&made->address, bytes);
+    if (!failure && (flags & CL_MEM_COPY_HOST_PTR))
+        failure = ipt__cu.cuMemcpyHtoDAsync(made->address, host, bytes, NULL);
+    if (!failure && (flags & CL_MEM_COPY_HOST_PTR))
+        failure = ipt__cu.cuStreamSynchronize(NULL);
+    ipt__cuda_leave();
+    if (failure) {
+        free(made);
+        return (cl_mem)ipt__cuda_made(NULL, CL_MEM_OBJECT_ALLOCATION_FAILURE, error);
+    }
+    return (cl_mem)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
+{
+    ipt__cuda_memory *const released = (ipt__cuda_memory *)(void *)memory;
+    if (!ipt__cuda_drop(released))
+        return CL_SUCCESS;
+    ipt__cuda_enter(released->context);
+    if (released->host)
+        ipt__cu.cuMemFreeHost(released->host);
+    else
+        ipt__cu.cuMemFree(released->address);
+    ipt__cuda_leave();
+    free(released);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetMemObjectInfo(cl_mem memory, cl_mem_info name, size_t capacity, void *value,
+                                                       size_t *size)
+{
+    const ipt__cuda_memory *const asked = (const ipt__cuda_memory *)(void *)memory;
+    const cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
+    const void *const none = NULL;
+    const size_t offset = 0;
+    if (!ipt__cuda_owns(memory))
+        return CL_INVALID_MEM_OBJECT;
+    switch (name) {
+    case CL_MEM_TYPE:
+        return ipt__cuda_answer(&type, sizeof type, capacity, value, size);
+    case CL_MEM_FLAGS:
+        return ipt__cuda_answer(&asked->flags, sizeof asked->flags, capacity, value, size);
+    case CL_MEM_SIZE:
+        return ipt__cuda_answer(&asked->bytes, sizeof asked->bytes, capacity, value, size);
+    case CL_MEM_CONTEXT:
+        return ipt__cuda_answer(&asked->context, sizeof asked->context, capacity, value, size);
+    case CL_MEM_HOST_PTR:
+    case CL_MEM_ASSOCIATED_MEMOBJECT:
+        return ipt__cuda_answer(&none, sizeof none, capacity, value, size);
+    case CL_MEM_OFFSET:
+        return ipt__cuda_answer(&offset, sizeof offset, capacity, value, size);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+static cl_command_queue CL_API_CALL ipt__cuda_clCreateCommandQueue(cl_context context, cl_device_id device,
+                                                                   cl_command_queue_properties properties,
+                                                                   cl_int *error)
+{
+    ipt__cuda_queue *const made = (ipt__cuda_queue *)calloc(1, sizeof *made);
+    ipt__cu_result failure;
+    (void)device;
+    if (!made)
+        return (cl_command_queue)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    made->properties = properties & (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE; /* streams are in order */
+    ipt__cuda_enter(context);
+    failure = ipt__cu.cuStreamCreate(&made->stream, IPT__CU_NON_BLOCKING);
+    if (!failure && made->properties)
+        failure = ipt__cu.cuEventCreate(&made->base, 0);
+    if (!failure && made->base)
+        failure = ipt__cu.cuEventRecord(made->base, made->stream);
+    ipt__cuda_leave();
+    if (failure) {
+        free(made);
+        return (cl_command_queue)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
+    }
+    return (cl_command_queue)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseCommandQueue(cl_command_queue queue)
+{
+    ipt__cuda_queue *const released = (ipt__cuda_queue *)(void *)queue;
+    if (!ipt__cuda_drop(released))
+        return CL_SUCCESS;
+    ipt__cuda_enter(released->context);
+    ipt__cu.cuStreamDestroy(released->stream); /* its commands go on */
+    if (released->base)
+        ipt__cu.cuEventDestroy(released->base);
+    ipt__cuda_leave();
+    free(released);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name,
+                                                          size_t capacity, void *value, size_t *size)
+{
+    const ipt__cuda_queue *const asked = (const ipt__cuda_queue *)(void *)queue;
+    cl_device_id device;
+    if (!ipt__cuda_owns(queue))
+        return CL_INVALID_COMMAND_QUEUE;
+    device = ipt__cuda_handle(((const ipt__cuda_context *)(void *)asked->context)->device);
+    return name == CL_QUEUE_CONTEXT  ? ipt__cuda_answer(&asked->context, sizeof asked->context, capacity, value, size)
+           : name == CL_QUEUE_DEVICE ? ipt__cuda_answer(&device, sizeof device, capacity, value, size)
+           : name == CL_QUEUE_PROPERTIES
+               ? ipt__cuda_answer(&asked->properties, sizeof asked->properties, capacity, value, size)
+               : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseEvent(cl_event event)
+{
+    ipt__cuda_event *const released = (ipt__cuda_event *)(void *)event;
+    if (!ipt__cuda_drop(released))
+        return CL_SUCCESS;
+    ipt__cuda_enter(released->context);
+    if (released->begin)
+        ipt__cu.cuEventDestroy(released->begin);
+    if (released->end)
+        ipt__cu.cuEventDestroy(released->end);
+    if (released->word)
+        ipt__cu.cuMemFreeHost((void *)(size_t)released->word);
+    ipt__cuda_leave();
+    if (released->queue)
+        ipt__cuda_clReleaseCommandQueue((cl_command_queue)(void *)released->queue);
+    free(released);
+    return CL_SUCCESS;
+}
+
+static ipt__cuda_event *ipt__cuda_event_make(cl_context context, ipt__cuda_queue *queue)
+{
+    ipt__cuda_event *const made = (ipt__cuda_event *)calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    made->queue = queue;
+    if (queue)
+        ipt__cuda_retain(queue);
+    return made;
+}
+
+/* Makes the command's event and lets its stream wait. The context is current until ipt__cuda_ends. */
+static ipt__cu_result ipt__cuda_begins(ipt__cuda_place *place)
+{
+    ipt__cuda_queue *const queue = place->queue;
+    ipt__cu_result error = 0;
+    cl_uint i;
+    ipt__cuda_enter(queue->context);
+    place->made = place->event ? ipt__cuda_event_make(queue->context, queue) : NULL;
+    if (place->event && !place->made)
+        return IPT__CU_OUT_OF_MEMORY;
+    for (i = 0; !error && i < place->count; ++i) {
+        const ipt__cuda_event *const other = (const ipt__cuda_event *)(void *)place->wait[i];
+        ipt__cu_address word;
+        if (!other->word) {
+            if (other->queue != queue) /* a stream is in order */
+                error = ipt__cu.cuStreamWaitEvent(queue->stream, other->end, 0);
+        } else if (!*other->word) {
+            error = ipt__cu.cuMemHostGetDevicePointer(&word, (void *)(size_t)other->word, 0);
+            if (!error)
+                error = ipt__cu.cuStreamWaitValue32(queue->stream, word, 1, IPT__CU_WAIT_GEQ);
+        }
+    }
+    if (!error && place->made && queue->base)
+        error = ipt__cu.cuEventCreate(&place->made->begin, 0);
+    if (!error && place->made && queue->base)
+        error = ipt__cu.cuEventRecord(place->made->begin, queue->stream);
+    return error;
+}
+
+/* Records the command's event. error: of the command. */
+static cl_int ipt__cuda_ends(ipt__cuda_place *place, ipt__cu_result error)
+{
+    if (!error && place->made)
+        error = ipt__cu.cuEventCreate(&place->made->end, place->queue->base ? 0 : IPT__CU_NO_TIMING);
+    if (!error && place->made)
+        error = ipt__cu.cuEventRecord(place->made->end, place->queue->stream);
+    ipt__cuda_leave();
+    if (error && place->made)
+        ipt__cuda_clReleaseEvent((cl_event)(void *)place->made);
+    else if (place->event)
+        *place->event = (cl_event)(void *)place->made;
+    return ipt__cuda_error(error);
+}
+
+#define IPT__CUDA_PLACE {(ipt__cuda_queue *)(void *)queue, count, wait, event, NULL}
+
+static cl_int CL_API_CALL ipt__cuda_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+    ipt__cuda_kernel *const set = (ipt__cuda_kernel *)(void *)kernel;
+    const ipt__kernel_info *const info = set->info;
+    const ipt__cuda_memory *memory;
+    if (index < info->memories) {
+        memcpy(&memory, value, sizeof memory);
+        set->memories[index] = memory ? memory->address : 0;
+    } else if (info->local && index == info->memories)
+        set->local_bytes = bytes;
+    else if (index == info->memories + (cl_uint)info->local && bytes <= sizeof set->arguments)
+        memcpy(&set->arguments, value, bytes);
+    else if (bytes <= sizeof set->value)
+        memcpy(set->value, value, bytes);
+    else
+        return CL_INVALID_ARG_SIZE;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint rank,
+                                                           const size_t *offset, const size_t *size,
+                                                           const size_t *group_size, cl_uint count,
+                                                           const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_kernel *const launched = (ipt__cuda_kernel *)(void *)kernel;
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cuda_head head;
+    void *parameters[10];
+    cl_uint i;
+    ipt__cu_result error = ipt__cuda_begins(&place);
+    (void)rank;
+    (void)offset;
+    memcpy(&head, launched->program->code, sizeof head);
+    for (i = 0; i < launched->info->memories; ++i)
+        parameters[i] = &launched->memories[i];
+    parameters[i] = &launched->arguments;
+    parameters[i + 1] = launched->value;
+    if (!error)
+        error = ipt__cu.cuLaunchKernel(launched->function, (unsigned)(*size / *group_size), 1, 1, (unsigned)*group_size,
+                                       1, 1, (unsigned)(head.local_bytes + launched->local_bytes), place.queue->stream,
+                                       parameters, NULL);
+    return ipt__cuda_ends(&place, error);
+}
+
+static ipt__cu_address ipt__cuda_address(cl_mem memory, size_t offset)
+{
+    return ((const ipt__cuda_memory *)(void *)memory)->address + offset;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern,
+                                                        size_t pattern_bytes, size_t offset, size_t bytes,
+                                                        cl_uint count, const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    const ipt__cu_address to = ipt__cuda_address(memory, offset);
+    cl_uint word = 0;
+    ipt__cu_result error = ipt__cuda_begins(&place);
+    memcpy(&word, pattern, ipt__min(pattern_bytes, sizeof word));
+    if (!error)
+        error = pattern_bytes == 1 ? ipt__cu.cuMemsetD8Async(to, (unsigned char)word, bytes, place.queue->stream)
+                : pattern_bytes == 4 ? ipt__cu.cuMemsetD32Async(to, word, bytes / 4, place.queue->stream)
+                                     : IPT__CU_INVALID_VALUE;
+    return ipt__cuda_ends(&place, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
+                                                        size_t from_offset, size_t to_offset, size_t bytes,
+                                                        cl_uint count, const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cu_result error = ipt__cuda_begins(&place);
+    if (!error)
+        error = ipt__cu.cuMemcpyDtoDAsync(ipt__cuda_address(to, to_offset), ipt__cuda_address(from, from_offset), bytes,
+                                          place.queue->stream);
+    return ipt__cuda_ends(&place, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                         size_t offset, size_t bytes, const void *host, cl_uint count,
+                                                         const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cu_result error = ipt__cuda_begins(&place);
+    if (!error)
+        error = ipt__cu.cuMemcpyHtoDAsync(ipt__cuda_address(memory, offset), host, bytes, place.queue->stream);
+    if (!error && blocks)
+        error = ipt__cu.cuStreamSynchronize(place.queue->stream);
+    return ipt__cuda_ends(&place, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                        size_t offset, size_t bytes, void *host, cl_uint count,
+                                                        const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cu_result error = ipt__cuda_begins(&place);
+    if (!error)
+        error = ipt__cu.cuMemcpyDtoHAsync(host, ipt__cuda_address(memory, offset), bytes, place.queue->stream);
+    if (!error && blocks)
+        error = ipt__cu.cuStreamSynchronize(place.queue->stream);
+    return ipt__cuda_ends(&place, error);
+}
+
+/* A box of bytes in a memory, and in the host's: region[0] bytes of region[1] rows of region[2] slices. */
+typedef struct ipt__cuda_box {
+    ipt__cu_address device;
+    char *host;
+    size_t region[3], device_pitch[2], host_pitch[2];
+    int writes;
+} ipt__cuda_box;
+
+/* Completes the pitches of one side, of which 0 means without gaps, and returns where the side begins. */
+static size_t ipt__cuda_pitches(size_t pitch[2], const size_t origin[3], const size_t region[3])
+{
+    pitch[0] = pitch[0] ? pitch[0] : region[0];
+    pitch[1] = pitch[1] ? pitch[1] : region[1] * pitch[0];
+    return origin[2] * pitch[1] + origin[1] * pitch[0] + origin[0];
+}
+
+static cl_int ipt__cuda_copies(ipt__cuda_place *place, const ipt__cuda_box *box, cl_bool blocks)
+{
+    ipt__cu_result error = ipt__cuda_begins(place);
+    size_t slice;
+    for (slice = 0; !error && slice < box->region[2]; ++slice) {
+        ipt__cu_copy copy;
+        char *const host = box->host + slice * box->host_pitch[1];
+        const ipt__cu_address device = box->device + slice * box->device_pitch[1];
+        memset(&copy, 0, sizeof copy);
+        copy.from_type = box->writes ? IPT__CU_HOST : IPT__CU_DEVICE;
+        copy.to_type = box->writes ? IPT__CU_DEVICE : IPT__CU_HOST;
+        copy.from_host = host;
+        copy.to_host = host;
+        copy.from = copy.to = device;
+        copy.from_pitch = box->writes ? box->host_pitch[0] : box->device_pitch[0];
+        copy.to_pitch = box->writes ? box->device_pitch[0] : box->host_pitch[0];
+        copy.bytes = box->region[0];
+        copy.rows = box->region[1];
+        error = ipt__cu.cuMemcpy2DAsync(&copy, place->queue->stream);
+    }
+    if (!error && blocks)
+        error = ipt__cu.cuStreamSynchronize(place->queue->stream);
+    return ipt__cuda_ends(place, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                             const size_t *origin, const size_t *host_origin,
+                                                             const size_t *region, size_t row, size_t slice,
+                                                             size_t host_row, size_t host_slice, const void *host,
+                                                             cl_uint count, const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cuda_box box = {0, NULL, {0, 0, 0}, {0, 0}, {0, 0}, 1};
+    memcpy(box.region, region, sizeof box.region);
+    box.device_pitch[0] = row;
+    box.device_pitch[1] = slice;
+    box.host_pitch[0] = host_row;
+    box.host_pitch[1] = host_slice;
+    box.device = ipt__cuda_address(memory, ipt__cuda_pitches(box.device_pitch, origin, region));
+    box.host = (char *)(size_t)host + ipt__cuda_pitches(box.host_pitch, host_origin, region);
+    return ipt__cuda_copies(&place, &box, blocks);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueReadBufferRect(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                            const size_t *origin, const size_t *host_origin,
+                                                            const size_t *region, size_t row, size_t slice,
+                                                            size_t host_row, size_t host_slice, void *host,
+                                                            cl_uint count, const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    ipt__cuda_box box = {0, NULL, {0, 0, 0}, {0, 0}, {0, 0}, 0};
+    memcpy(box.region, region, sizeof box.region);
+    box.device_pitch[0] = row;
+    box.device_pitch[1] = slice;
+    box.host_pitch[0] = host_row;
+    box.host_pitch[1] = host_slice;
+    box.device = ipt__cuda_address(memory, ipt__cuda_pitches(box.device_pitch, origin, region));
+    box.host = (char *)host + ipt__cuda_pitches(box.host_pitch, host_origin, region);
+    return ipt__cuda_copies(&place, &box, blocks);
+}
+
+/* Enqueues a command that does nothing. */
+static cl_int CL_API_CALL ipt__cuda_clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count,
+                                                                const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    return ipt__cuda_ends(&place, ipt__cuda_begins(&place));
+}
+
+static void *CL_API_CALL ipt__cuda_clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                                      cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
+                                                      const cl_event *wait, cl_event *event, cl_int *error)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    char *const host = (char *)((const ipt__cuda_memory *)(void *)memory)->host;
+    ipt__cu_result failure = host ? ipt__cuda_begins(&place) : IPT__CU_INVALID_VALUE;
+    cl_int result;
+    (void)flags;
+    (void)bytes;
+    if (!host)
+        return ipt__cuda_made(NULL, CL_INVALID_VALUE, error);
+    if (!failure && blocks)
+        failure = ipt__cu.cuStreamSynchronize(place.queue->stream);
+    result = ipt__cuda_ends(&place, failure);
+    return ipt__cuda_made(result ? NULL : host + offset, result, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *mapped,
+                                                            cl_uint count, const cl_event *wait, cl_event *event)
+{
+    (void)memory;
+    (void)mapped;
+    return ipt__cuda_clEnqueueMarkerWithWaitList(queue, count, wait, event);
+}
+
+static cl_event CL_API_CALL ipt__cuda_clCreateUserEvent(cl_context context, cl_int *error)
+{
+    ipt__cuda_event *const made = ipt__cuda_event_make(context, NULL);
+    void *word = NULL;
+    ipt__cu_result failure;
+    if (!made)
+        return (cl_event)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    ipt__cuda_enter(context);
+    failure = ipt__cu.cuMemHostAlloc(&word, sizeof(cl_uint), IPT__CU_MAPPED);
+    ipt__cuda_leave();
+    if (failure) {
+        free(made);
+        return (cl_event)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
+    }
+    made->word = (volatile cl_uint *)word;
+    *made->word = 0;
+    made->status = 2; /* CL_SUBMITTED */
+    return (cl_event)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+/* CUDA's streams cannot fail for one command: commands that wait for a failed event run. */
+static cl_int CL_API_CALL ipt__cuda_clSetUserEventStatus(cl_event event, cl_int status)
+{
+    ipt__cuda_event *const set = (ipt__cuda_event *)(void *)event;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    set->status = status;
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    *set->word = 1;
+    return CL_SUCCESS;
+}
+
+/* The status of an event. waits: until it has ended. */
+static cl_int ipt__cuda_status(const ipt__cuda_event *event, int waits)
+{
+    cl_int status;
+    ipt__cu_result error;
+    if (event->word) {
+        while (waits && !*event->word)
+            ipt__cuda_pause();
+        IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+        status = event->status;
+        IPT_LOCK_RELEASE(&ipt__cuda_lock);
+        return status;
+    }
+    ipt__cuda_enter(event->context);
+    error = waits ? ipt__cu.cuEventSynchronize(event->end) : ipt__cu.cuEventQuery(event->end);
+    ipt__cuda_leave();
+    return error == IPT__CU_NOT_READY ? 1 /* CL_RUNNING */ : error ? ipt__cuda_error(error) : CL_COMPLETE;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clWaitForEvents(cl_uint count, const cl_event *events)
+{
+    cl_int failed = CL_SUCCESS;
+    cl_uint i;
+    for (i = 0; i < count; ++i)
+        if (ipt__cuda_status((const ipt__cuda_event *)(void *)events[i], 1) < 0)
+            failed = -14; /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
+    return failed;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetEventInfo(cl_event event, cl_event_info name, size_t capacity, void *value,
+                                                   size_t *size)
+{
+    const ipt__cuda_event *const asked = (const ipt__cuda_event *)(void *)event;
+    cl_command_queue queue;
+    cl_int status;
+    if (!ipt__cuda_owns(event))
+        return CL_INVALID_EVENT;
+    queue = (cl_command_queue)(void *)asked->queue;
+    if (name == CL_EVENT_COMMAND_EXECUTION_STATUS) {
+        status = ipt__cuda_status(asked, 0);
+        return ipt__cuda_answer(&status, sizeof status, capacity, value, size);
+    }
+    return name == CL_EVENT_CONTEXT ? ipt__cuda_answer(&asked->context, sizeof asked->context, capacity, value, size)
+           : name == CL_EVENT_COMMAND_QUEUE ? ipt__cuda_answer(&queue, sizeof queue, capacity, value, size)
+                                            : CL_INVALID_VALUE;
+}
+
+/* Times are nanoseconds since the queue began. */
+static cl_int CL_API_CALL ipt__cuda_clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t capacity,
+                                                            void *value, size_t *size)
+{
+    const ipt__cuda_event *const asked = (const ipt__cuda_event *)(void *)event;
+    float since = 0;
+    cl_ulong time;
+    ipt__cu_result error;
+    if (!asked->begin)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    ipt__cuda_enter(asked->context);
+    error = ipt__cu.cuEventElapsedTime(&since, asked->queue->base,
+                                       name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin);
+    ipt__cuda_leave();
+    time = (cl_ulong)((double)since * 1e6);
+    return error ? CL_PROFILING_INFO_NOT_AVAILABLE : ipt__cuda_answer(&time, sizeof time, capacity, value, size);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clRetainEvent(cl_event event)
+{
+    ipt__cuda_retain(event);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clFlush(cl_command_queue queue)
+{
+    (void)queue;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clFinish(cl_command_queue queue)
+{
+    const ipt__cuda_queue *const asked = (const ipt__cuda_queue *)(void *)queue;
+    ipt__cu_result error;
+    ipt__cuda_enter(asked->context);
+    error = ipt__cu.cuStreamSynchronize(asked->stream);
+    ipt__cuda_leave();
+    return ipt__cuda_error(error);
+}
+
+#define IPT__CUDA_ADDRESS(result, name, parameters) ipt__cuda_##name,
+static const ipt__driver ipt__cuda = {NULL, IPT_ENTRY_POINT_LIST(IPT__CUDA_ADDRESS)};
+
+#endif

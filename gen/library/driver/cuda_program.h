@@ -1,0 +1,251 @@
+/* The CUDA driver's programs: NVRTC compiles the text of OpenCL's programs after that of parts/cuda.cl. */
+#ifdef IPT_CUDA
+
+/* A program's code: this head, then machine code. */
+typedef struct ipt__cuda_head {
+    char mark[8];
+    cl_uint version, local_bytes; /* of the array that IPT_LOCAL_LARGE names */
+} ipt__cuda_head;
+#define IPT__CUDA_HEAD_MARK "IPTCUDA"
+
+typedef struct ipt__cuda_program {
+    ipt__cuda_object object;
+    cl_context context;
+    char *source, *log;
+    unsigned char *code;
+    size_t code_bytes;
+    ipt__cu_module module;
+} ipt__cuda_program;
+
+typedef struct ipt__cuda_kernel {
+    ipt__cuda_program *program;
+    ipt__cu_function function;
+    const ipt__kernel_info *info;
+    ipt__cu_address memories[8];
+    size_t local_bytes; /* of the launch */
+    ipt__arguments arguments;
+    cl_ulong value[2]; /* of the expression's argument */
+} ipt__cuda_kernel;
+
+/* The number after a macro's name, where a text defines it; 0: it does not. */
+static cl_uint ipt__cuda_defined(const char *text, const char *definition)
+{
+    const char *const found = strstr(text, definition);
+    return found ? (cl_uint)strtoul(found + strlen(definition), NULL, 10) : 0;
+}
+
+static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                                                  const size_t *lengths, cl_int *error)
+{
+    ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
+    ipt__text out = {NULL, 0, 0};
+    int pass;
+    (void)count;
+    (void)lengths;
+    for (pass = 0; made && pass < 2; ++pass) {
+        out.length = 0;
+        ipt__text_add(&out, "namespace ipt {\n");
+        ipt__part_print(&out, &ipt__parts[IPT__PART_cuda]);
+        ipt__text_add(&out, "%s\n}\n", texts[0]);
+        out.capacity = out.length + 1;
+        out.text = pass ? out.text : (char *)malloc(out.capacity);
+        if (!out.text)
+            break;
+    }
+    if (!made || !out.text) {
+        free(made);
+        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    }
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    made->source = out.text;
+    return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithBinary(cl_context context, cl_uint count,
+                                                                  const cl_device_id *devices, const size_t *lengths,
+                                                                  const unsigned char **binaries, cl_int *statuses,
+                                                                  cl_int *error)
+{
+    ipt__cuda_program *made;
+    (void)count;
+    (void)devices;
+    (void)statuses;
+    if (*lengths <= sizeof(ipt__cuda_head) || memcmp(*binaries, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK))
+        return (cl_program)ipt__cuda_made(NULL, CL_INVALID_BINARY, error);
+    made = (ipt__cuda_program *)calloc(1, sizeof *made);
+    if (made)
+        made->code = (unsigned char *)malloc(*lengths);
+    if (!made || !made->code) {
+        free(made);
+        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    }
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    made->code_bytes = *lengths;
+    memcpy(made->code, *binaries, *lengths);
+    return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetProgramInfo(cl_program program, cl_program_info name, size_t capacity,
+                                                     void *value, size_t *size)
+{
+    const ipt__cuda_program *const asked = (const ipt__cuda_program *)(void *)program;
+    const cl_device_id device = ipt__cuda_handle(((const ipt__cuda_context *)(void *)asked->context)->device);
+    void *to = NULL;
+    switch (name) {
+    case CL_PROGRAM_DEVICES:
+        return ipt__cuda_answer(&device, sizeof device, capacity, value, size);
+    case CL_PROGRAM_BINARY_SIZES:
+        return ipt__cuda_answer(&asked->code_bytes, sizeof asked->code_bytes, capacity, value, size);
+    case CL_PROGRAM_BINARIES:
+        if (value)
+            memcpy(&to, value, sizeof to);
+        if (to)
+            memcpy(to, asked->code, asked->code_bytes);
+        if (size)
+            *size = sizeof to;
+        return CL_SUCCESS;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* Compiles a program's text to machine code of its device. Returns 0 if that fails; the log says why. */
+static int ipt__cuda_compile(ipt__cuda_program *program)
+{
+    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)program->context)->device;
+    const char *options[] = {NULL, "-default-device", "-std=c++20", "-w"};
+    char target[40];
+    size_t bytes = 0;
+    void *made = NULL;
+    ipt__cuda_head head;
+    int failed;
+    ipt__print(target, sizeof target, "--gpu-architecture=sm_%d%d", ipt__cuda_attribute(device, IPT__CU_MAJOR),
+               ipt__cuda_attribute(device, IPT__CU_MINOR));
+    options[0] = target;
+    if (ipt__cu.nvrtcCreateProgram(&made, program->source, "ipt.cu", 0, NULL, NULL))
+        return 0;
+    failed = ipt__cu.nvrtcCompileProgram(made, 4, options);
+    ipt__cu.nvrtcGetProgramLogSize(made, &bytes);
+    free(program->log);
+    program->log = (char *)calloc(1, bytes + 1);
+    if (program->log)
+        ipt__cu.nvrtcGetProgramLog(made, program->log);
+    if (!failed && !ipt__cu.nvrtcGetCUBINSize(made, &bytes) &&
+        (program->code = (unsigned char *)malloc(sizeof head + bytes)) != NULL) {
+        memset(&head, 0, sizeof head);
+        memcpy(head.mark, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK);
+        head.version = 1;
+        head.local_bytes = ipt__cuda_defined(program->source, "#define IPT_LOCAL_BYTES ");
+        memcpy(program->code, &head, sizeof head);
+        ipt__cu.nvrtcGetCUBIN(made, (char *)program->code + sizeof head);
+        program->code_bytes = sizeof head + bytes;
+    }
+    ipt__cu.nvrtcDestroyProgram(&made);
+    return program->code != NULL;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                                                   const char *options, void(CL_CALLBACK *notify)(cl_program, void *),
+                                                   void *user)
+{
+    ipt__cuda_program *const built = (ipt__cuda_program *)(void *)program;
+    ipt__cu_result error;
+    (void)count;
+    (void)devices;
+    (void)options;
+    (void)notify;
+    (void)user;
+    if (!built->code && !ipt__cu.compiles)
+        return CL_COMPILER_NOT_AVAILABLE;
+    if (!built->code && !ipt__cuda_compile(built))
+        return -11; /* CL_BUILD_PROGRAM_FAILURE */
+    ipt__cuda_enter(built->context);
+    error = ipt__cu.cuModuleLoadData(&built->module, built->code + sizeof(ipt__cuda_head));
+    ipt__cuda_leave();
+    return error ? CL_INVALID_BINARY : CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetProgramBuildInfo(cl_program program, cl_device_id device,
+                                                          cl_program_build_info name, size_t capacity, void *value,
+                                                          size_t *size)
+{
+    const ipt__cuda_program *const asked = (const ipt__cuda_program *)(void *)program;
+    const char *const log = asked->log ? asked->log : "";
+    (void)device;
+    return name == CL_PROGRAM_BUILD_LOG ? ipt__cuda_answer(log, strlen(log) + 1, capacity, value, size)
+                                        : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseProgram(cl_program program)
+{
+    ipt__cuda_program *const released = (ipt__cuda_program *)(void *)program;
+    if (!ipt__cuda_drop(released))
+        return CL_SUCCESS;
+    if (released->module) {
+        ipt__cuda_enter(released->context);
+        ipt__cu.cuModuleUnload(released->module);
+        ipt__cuda_leave();
+    }
+    free(released->source);
+    free(released->log);
+    free(released->code);
+    free(released);
+    return CL_SUCCESS;
+}
+
+static cl_kernel CL_API_CALL ipt__cuda_clCreateKernel(cl_program program, const char *name, cl_int *error)
+{
+    ipt__cuda_program *const of = (ipt__cuda_program *)(void *)program;
+    ipt__cuda_kernel *const made = (ipt__cuda_kernel *)calloc(1, sizeof *made);
+    ipt__cu_result failure;
+    int fixed = 0, i;
+    if (!made)
+        return (cl_kernel)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    for (i = 0; i < IPT__KERNEL_COUNT && strcmp(ipt__kernels[i].name, name); ++i)
+        ;
+    made->info = i < IPT__KERNEL_COUNT ? &ipt__kernels[i] : NULL;
+    made->program = of;
+    ipt__cuda_enter(of->context);
+    failure = ipt__cu.cuModuleGetFunction(&made->function, of->module, name);
+    if (!failure)
+        failure = ipt__cu.cuFuncGetAttribute(&fixed, IPT__CU_FUNCTION_SHARED, made->function);
+    if (!failure)
+        failure = ipt__cu.cuFuncSetAttribute(
+            made->function, IPT__CU_FUNCTION_DYNAMIC,
+            ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) - fixed);
+    ipt__cuda_leave();
+    if (failure || !made->info) {
+        free(made);
+        return (cl_kernel)ipt__cuda_made(NULL, CL_INVALID_KERNEL_NAME, error);
+    }
+    ipt__cuda_retain(of);
+    return (cl_kernel)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                             cl_kernel_work_group_info name, size_t capacity,
+                                                             void *value, size_t *size)
+{
+    const ipt__cuda_kernel *const asked = (const ipt__cuda_kernel *)(void *)kernel;
+    int most = 0;
+    size_t answer;
+    (void)device;
+    ipt__cuda_enter(asked->program->context);
+    ipt__cu.cuFuncGetAttribute(&most, 0, asked->function); /* CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK */
+    ipt__cuda_leave();
+    answer = (size_t)most;
+    return name == CL_KERNEL_WORK_GROUP_SIZE ? ipt__cuda_answer(&answer, sizeof answer, capacity, value, size)
+                                             : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseKernel(cl_kernel kernel)
+{
+    ipt__cuda_kernel *const released = (ipt__cuda_kernel *)(void *)kernel;
+    ipt__cuda_clReleaseProgram((cl_program)(void *)released->program);
+    free(released);
+    return CL_SUCCESS;
+}
+
+#endif
