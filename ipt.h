@@ -3711,9 +3711,7 @@ typedef struct ipt__native_none { /* the type of `a` without an argument */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 #pragma GCC diagnostic ignored "-Wunused-variable"
-#if defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpass-failed" /* small code has loops */
-#else
+#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #if defined(__cplusplus)
@@ -5253,8 +5251,8 @@ typedef struct ipt__cu_copy {
     X(cuFuncGetAttribute, "cuFuncGetAttribute", (int *, int, ipt__cu_function))                                        \
     X(cuFuncSetAttribute, "cuFuncSetAttribute", (ipt__cu_function, int, int))                                          \
     X(cuLaunchKernel, "cuLaunchKernel",                                                                                \
-      (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream, void **, \
-       void **))
+      (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
+       void **, void **))
 #define IPT__NVRTC_LIST(X)                                                                                             \
     X(nvrtcVersion, "nvrtcVersion", (int *, int *))                                                                    \
     X(nvrtcCreateProgram, "nvrtcCreateProgram",                                                                        \
@@ -5268,7 +5266,7 @@ typedef struct ipt__cu_copy {
 
 /* Written once, under the lock. compiles: NVRTC is there. */
 typedef struct ipt__cuda_api {
-#define IPT__CU_FIELD(name, symbol, parameters) ipt__cu_result (*name) parameters;
+#define IPT__CU_FIELD(name, symbol, parameters) ipt__cu_result(*name) parameters;
     IPT__CU_LIST(IPT__CU_FIELD) IPT__NVRTC_LIST(IPT__CU_FIELD) int opened, compiles, device_count;
 } ipt__cuda_api;
 static ipt__cuda_api ipt__cu;
@@ -5311,7 +5309,8 @@ static ipt_result ipt__cuda_open(void)
     if (!result && !ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name))                               \
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver has no %s: it is older than CUDA 12", symbol);
         IPT__CU_LIST(IPT__CU_FIND)
-        if (!result && ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
+        if (!result &&
+            ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
             result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver does not start: error %d of cuInit", error);
         library = result ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
         ipt__cu.compiles = library != NULL;
@@ -5402,10 +5401,10 @@ static int ipt__cuda_drop(void *object)
 /* OpenCL's number of an error of CUDA. */
 static cl_int ipt__cuda_error(ipt__cu_result error)
 {
-    return !error                               ? CL_SUCCESS
-           : error == IPT__CU_OUT_OF_MEMORY     ? CL_MEM_OBJECT_ALLOCATION_FAILURE
-           : error == IPT__CU_INVALID_VALUE     ? CL_INVALID_VALUE
-                                                : CL_OUT_OF_RESOURCES;
+    return !error                           ? CL_SUCCESS
+           : error == IPT__CU_OUT_OF_MEMORY ? CL_MEM_OBJECT_ALLOCATION_FAILURE
+           : error == IPT__CU_INVALID_VALUE ? CL_INVALID_VALUE
+                                            : CL_OUT_OF_RESOURCES;
 }
 
 /* Makes a context the thread's current one, until ipt__cuda_leave. */
@@ -6124,7 +6123,10 @@ static cl_int ipt__cuda_ends(ipt__cuda_place *place, ipt__cu_result error)
     return ipt__cuda_error(error);
 }
 
-#define IPT__CUDA_PLACE {(ipt__cuda_queue *)(void *)queue, count, wait, event, NULL}
+#define IPT__CUDA_PLACE                                                                                                \
+    {                                                                                                                  \
+        (ipt__cuda_queue *)(void *)queue, count, wait, event, NULL                                                     \
+    }
 
 static cl_int CL_API_CALL ipt__cuda_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
@@ -6185,7 +6187,7 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueFillBuffer(cl_command_queue queue, 
     ipt__cu_result error = ipt__cuda_begins(&place);
     memcpy(&word, pattern, ipt__min(pattern_bytes, sizeof word));
     if (!error)
-        error = pattern_bytes == 1 ? ipt__cu.cuMemsetD8Async(to, (unsigned char)word, bytes, place.queue->stream)
+        error = pattern_bytes == 1   ? ipt__cu.cuMemsetD8Async(to, (unsigned char)word, bytes, place.queue->stream)
                 : pattern_bytes == 4 ? ipt__cu.cuMemsetD32Async(to, word, bytes / 4, place.queue->stream)
                                      : IPT__CU_INVALID_VALUE;
     return ipt__cuda_ends(&place, error);

@@ -84,7 +84,8 @@
 #define IPT_UNROLL _Pragma("GCC unroll 32")
 #endif
 #define IPT_FUNCTION static __attribute__((unused))
-#if IPT__NATIVE_LEVELS > 1 && !IPT__NATIVE /* small code */
+#if IPT__NATIVE_LEVELS > 1 && !IPT__NATIVE &&                                                                          \
+    !defined(__clang__) /* small code; clang then unrolls less than it shall */
 #define IPT_INLINE static __attribute__((unused))
 #else
 #define IPT_INLINE static inline __attribute__((always_inline))

@@ -110,7 +110,8 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags IPT_LOCAL_PARA
     const uint lane = IPT_LANE;
 #if IPT_INNER
     ipt_inner inner;
-    ipt_find_inner(&inner, lane, g->inner_rows, g->inner_cols, g->element_units);
+    if (IPT_TURNS)
+        ipt_find_inner(&inner, lane, g->inner_rows, g->inner_cols, g->element_units);
 #endif
 #if IPT_REGISTERS
     ipt_unit held[IPT_REGISTERS], coming[IPT_REGISTERS];

@@ -50,7 +50,7 @@ ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target IPT_LOCAL_P
         return;
     }
 #endif
-#if IPT_GROUP_SIZE == 1
+#if IPT_GROUP_SIZE == 1 && !IPT_APPLY
     if (parts >= IPT_PIECE_UNITS) {
         ipt_transpose_long(from, source_stride, to, target_stride, tile_rows, tile_cols, g->element_units, parts);
         return;

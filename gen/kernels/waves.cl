@@ -45,11 +45,13 @@ IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride
         return;
     }
 #endif
+#if !IPT_APPLY
     if (g->element_units >= IPT_PIECE_UNITS) {
         ipt_transpose_long(source, source_stride, target, target_stride, rows, cols, g->element_units,
                            g->element_units);
         return;
     }
+#endif
     const uint element_units = g->element_units; /* PoCL would load the field in each turn */
     for (uint col = 0; col < cols; ++col)
         for (uint row = 0; row < rows; ++row)

@@ -83,7 +83,8 @@ EOF
     cp "$out/program.c" "$out/program.cpp"
     builds=0
     while read -r form source build; do
-        echo "#include <stdio.h>" | $build -E -x c - > "$out/where" 2>&1 || { # it is missing, or its headers are
+        echo "#include <stdio.h>" > "$out/probe.${source##*.}"
+        $build -E "$out/probe.${source##*.}" > "$out/where" 2>&1 || { # the compiler is missing, or its headers are
             sh tests/skipped.sh note "a program without OpenCL by $build" "it does not compile here"
             continue
         }

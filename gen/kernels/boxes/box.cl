@@ -52,7 +52,8 @@ IPT_INLINE void ipt_fetch_units(__local ipt_unit *to, __global ipt_unit *from, u
 {
 #if IPT_MEMORY_MODEL == 2
     if (units * IPT_UNIT_BYTES == 16)
-        __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(IPT_LOCAL_ADDRESS(to)), "l"(from) : "memory");
+        __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(IPT_LOCAL_ADDRESS(to)), "l"(from)
+                         : "memory");
     else if (units * IPT_UNIT_BYTES == 8)
         __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(IPT_LOCAL_ADDRESS(to)), "l"(from) : "memory");
     else if (units * IPT_UNIT_BYTES == 4)
@@ -90,7 +91,8 @@ IPT_INLINE void ipt_store_units(__global ipt_unit *to, const ipt_together *toget
     if (units == 1)
         *to = together->units[0];
     else if (units * IPT_UNIT_BYTES == 16)
-        *(__global uint4 *)to = IPT_VECTOR(uint4)(together->words[0], together->words[1], together->words[2], together->words[3]);
+        *(__global uint4 *)to =
+            IPT_VECTOR(uint4)(together->words[0], together->words[1], together->words[2], together->words[3]);
     else
         *(__global uint *)to = together->words[0];
 #endif

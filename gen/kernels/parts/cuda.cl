@@ -73,10 +73,7 @@ template <class T> IPT_INLINE T clamp(T value, T least, T most)
 struct half {
     ushort bits;
     half() = default;
-    IPT_INLINE half(float value)
-    {
-        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-    }
+    IPT_INLINE half(float value) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value)); }
     IPT_INLINE operator float() const
     {
         float value;
@@ -106,12 +103,8 @@ template <class T> struct alignas(2 * sizeof(T)) ipt_vector<T, 2> {
         };
     };
     ipt_vector() = default;
-    IPT_INLINE ipt_vector(T a) : s{a, a}
-    {
-    }
-    IPT_INLINE ipt_vector(T a, T b) : s{a, b}
-    {
-    }
+    IPT_INLINE ipt_vector(T a) : s{a, a} {}
+    IPT_INLINE ipt_vector(T a, T b) : s{a, b} {}
 };
 template <class T> struct alignas(4 * sizeof(T)) ipt_vector<T, 4> {
     union {
@@ -127,12 +120,8 @@ template <class T> struct alignas(4 * sizeof(T)) ipt_vector<T, 4> {
         };
     };
     ipt_vector() = default;
-    IPT_INLINE ipt_vector(T a) : s{a, a, a, a}
-    {
-    }
-    IPT_INLINE ipt_vector(T a, T b, T c, T d) : s{a, b, c, d}
-    {
-    }
+    IPT_INLINE ipt_vector(T a) : s{a, a, a, a} {}
+    IPT_INLINE ipt_vector(T a, T b, T c, T d) : s{a, b, c, d} {}
 };
 template <class T> struct ipt_same { /* no template's argument is deduced from it */
     typedef T type;
@@ -155,7 +144,7 @@ template <class T> struct ipt_same { /* no template's argument is deduced from i
     {                                                                                                                  \
         return ipt_vector<T, N>(a) op b;                                                                               \
     }                                                                                                                  \
-    template <class T, int N, class B> IPT_INLINE ipt_vector<T, N> &operator op##=(ipt_vector<T, N> & a, const B & b)  \
+    template <class T, int N, class B> IPT_INLINE ipt_vector<T, N> &operator op##=(ipt_vector<T, N> &a, const B &b)    \
     {                                                                                                                  \
         return a = a op b;                                                                                             \
     }

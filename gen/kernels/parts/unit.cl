@@ -68,8 +68,8 @@ typedef struct ipt_given {
     }
 #endif
 
-/* Words that OpenCL C and CUDA C++ spell differently; CUDA's are in gen/kernels/cuda.h. A kernel that has a large array,
- * or one whose size the launch gives, names it in its body; CUDA takes both from the memory of the launch. */
+/* Words that OpenCL C and CUDA C++ spell differently; CUDA's are in gen/kernels/cuda.h. A kernel that has a large
+ * array, or one whose size the launch gives, names it in its body; CUDA takes both from the memory of the launch. */
 #if defined(IPT_AS_CUDA) && defined(IPT_GROUPS_AT_ONCE) && IPT_GROUPS_AT_ONCE
 #define IPT_CUDA_GROUPS , IPT_GROUPS_AT_ONCE
 #elif defined(IPT_AS_CUDA)

@@ -17,7 +17,8 @@ IPT_FUNCTION void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
     /* An asynchronous copy needs no registers, so a work-group issues all its reads at once.
      * The prefetch of whole lines helps because another run soon needs the rest of a
      * line. */
-    __asm__ volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(IPT_LOCAL_ADDRESS(to)), "l"(from) : "memory");
+    __asm__ volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(IPT_LOCAL_ADDRESS(to)), "l"(from)
+                     : "memory");
 #else
     *to = *from;
 #endif

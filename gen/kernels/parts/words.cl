@@ -196,8 +196,8 @@ IPT_INLINE uint ipt_applied_word(uint word, const ipt_given *g)
 {
 #if defined(IPT_APPLY) && IPT_APPLY && IPT_UNIT_BYTES == 1
     const uchar4 units = as_uchar4(word);
-    return as_uint(
-        IPT_VECTOR(uchar4)(ipt_apply(units.s0, g), ipt_apply(units.s1, g), ipt_apply(units.s2, g), ipt_apply(units.s3, g)));
+    return as_uint(IPT_VECTOR(uchar4)(ipt_apply(units.s0, g), ipt_apply(units.s1, g), ipt_apply(units.s2, g),
+                                      ipt_apply(units.s3, g)));
 #elif defined(IPT_APPLY) && IPT_APPLY
     const ushort2 units = as_ushort2(word);
     return as_uint(IPT_VECTOR(ushort2)(ipt_apply(units.s0, g), ipt_apply(units.s1, g)));

@@ -242,7 +242,10 @@ static cl_int ipt__cuda_ends(ipt__cuda_place *place, ipt__cu_result error)
     return ipt__cuda_error(error);
 }
 
-#define IPT__CUDA_PLACE {(ipt__cuda_queue *)(void *)queue, count, wait, event, NULL}
+#define IPT__CUDA_PLACE                                                                                                \
+    {                                                                                                                  \
+        (ipt__cuda_queue *)(void *)queue, count, wait, event, NULL                                                     \
+    }
 
 static cl_int CL_API_CALL ipt__cuda_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
@@ -303,7 +306,7 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueFillBuffer(cl_command_queue queue, 
     ipt__cu_result error = ipt__cuda_begins(&place);
     memcpy(&word, pattern, ipt__min(pattern_bytes, sizeof word));
     if (!error)
-        error = pattern_bytes == 1 ? ipt__cu.cuMemsetD8Async(to, (unsigned char)word, bytes, place.queue->stream)
+        error = pattern_bytes == 1   ? ipt__cu.cuMemsetD8Async(to, (unsigned char)word, bytes, place.queue->stream)
                 : pattern_bytes == 4 ? ipt__cu.cuMemsetD32Async(to, word, bytes / 4, place.queue->stream)
                                      : IPT__CU_INVALID_VALUE;
     return ipt__cuda_ends(&place, error);

@@ -87,8 +87,8 @@ typedef struct ipt__cu_copy {
     X(cuFuncGetAttribute, "cuFuncGetAttribute", (int *, int, ipt__cu_function))                                        \
     X(cuFuncSetAttribute, "cuFuncSetAttribute", (ipt__cu_function, int, int))                                          \
     X(cuLaunchKernel, "cuLaunchKernel",                                                                                \
-      (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream, void **, \
-       void **))
+      (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
+       void **, void **))
 #define IPT__NVRTC_LIST(X)                                                                                             \
     X(nvrtcVersion, "nvrtcVersion", (int *, int *))                                                                    \
     X(nvrtcCreateProgram, "nvrtcCreateProgram",                                                                        \
@@ -102,7 +102,7 @@ typedef struct ipt__cu_copy {
 
 /* Written once, under the lock. compiles: NVRTC is there. */
 typedef struct ipt__cuda_api {
-#define IPT__CU_FIELD(name, symbol, parameters) ipt__cu_result (*name) parameters;
+#define IPT__CU_FIELD(name, symbol, parameters) ipt__cu_result(*name) parameters;
     IPT__CU_LIST(IPT__CU_FIELD) IPT__NVRTC_LIST(IPT__CU_FIELD) int opened, compiles, device_count;
 } ipt__cuda_api;
 static ipt__cuda_api ipt__cu;
@@ -145,7 +145,8 @@ static ipt_result ipt__cuda_open(void)
     if (!result && !ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name))                               \
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver has no %s: it is older than CUDA 12", symbol);
         IPT__CU_LIST(IPT__CU_FIND)
-        if (!result && ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
+        if (!result &&
+            ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
             result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver does not start: error %d of cuInit", error);
         library = result ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
         ipt__cu.compiles = library != NULL;

@@ -71,10 +71,10 @@ static int ipt__cuda_drop(void *object)
 /* OpenCL's number of an error of CUDA. */
 static cl_int ipt__cuda_error(ipt__cu_result error)
 {
-    return !error                               ? CL_SUCCESS
-           : error == IPT__CU_OUT_OF_MEMORY     ? CL_MEM_OBJECT_ALLOCATION_FAILURE
-           : error == IPT__CU_INVALID_VALUE     ? CL_INVALID_VALUE
-                                                : CL_OUT_OF_RESOURCES;
+    return !error                           ? CL_SUCCESS
+           : error == IPT__CU_OUT_OF_MEMORY ? CL_MEM_OBJECT_ALLOCATION_FAILURE
+           : error == IPT__CU_INVALID_VALUE ? CL_INVALID_VALUE
+                                            : CL_OUT_OF_RESOURCES;
 }
 
 /* Makes a context the thread's current one, until ipt__cuda_leave. */

@@ -58,9 +58,7 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 #pragma GCC diagnostic ignored "-Wunused-variable"
-#if defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpass-failed" /* small code has loops */
-#else
+#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #if defined(__cplusplus)
