@@ -620,6 +620,8 @@ typedef struct ipt_context_desc {
                             there. device_name and IPT_DEVICE may say "opencl" and "native", too */
     size_t threads; /* NATIVE: of a launch, the caller's among them. 0: the environment's IPT_THREADS, else one for each
                        processor */
+    void *cuda_context; /* CUDA: a CUcontext. The caller keeps it until the ipt_context's last plan is destroyed. NULL: the
+                           thread's current context, else the primary one of the device */
 } ipt_context_desc; /* zero-initialised means defaults */
 
 /* ipt_context_create for a desc of desc_bytes bytes. ipt_context_create passes the size that the program's ipt.h
@@ -1289,6 +1291,42 @@ IPT_API void ipt_batch_destroy(ipt_batch *batch);
 
 #endif /* IPT_NO_BATCH */
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/cuda                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Memory and streams of CUDA: plans of a context with desc.driver = IPT_DRIVER_CUDA. An address is a CUdeviceptr, a
+ * stream a CUstream or cudaStream_t of the context; NULL is the default stream. Without IPT_CUDA in the implementation
+ * the functions return UNSUPPORTED.
+ *   A stream's order is the only order: the commands follow what the stream has, and what comes later follows them. The
+ * functions never block, allocate nothing and return no event. Executions of one plan share its workspace: the second
+ * waits for the first on the device, on any stream.
+ *   A graph that captures the stream takes the commands, and may be launched any number of times. The caller orders its
+ * launches and other executions of the same plan, which share the workspace. The plan then clears its counters before
+ * each execution.
+ *   ipt cannot see how many bytes an address has. A failure on the device shows at the program's next call of CUDA. */
+
+/* Enqueues the transposition of the batch at an address, as ipt_plan_execute. The address is a multiple of the largest
+ * power of two that divides elem_size (16 at most). Errors: as ipt_plan_execute, and UNSUPPORTED (a context of another
+ * driver). */
+IPT_API ipt_result ipt_plan_execute_cuda(ipt_plan *plan, unsigned long long address, void *stream);
+
+/* Enqueues the transposition from source to destination, as ipt_plan_execute_out_of_place. */
+IPT_API ipt_result ipt_plan_execute_cuda_out_of_place(ipt_plan *plan, unsigned long long source,
+                                                      unsigned long long destination, void *stream);
+
+#ifndef IPT_NO_BATCH
+/* Enqueues a batch's action, as ipt_batch_execute: one address for each operand, multiples of the bytes of the operand's
+ * type (of 16 where it is loaded in vectors, which an error names). argument: NULL without argument_type. */
+IPT_API ipt_result ipt_batch_execute_cuda_with(ipt_batch *batch, const unsigned long long *addresses,
+                                               const void *argument, void *stream);
+
+/* ipt_batch_execute_cuda_with without an argument. */
+IPT_API_INLINE ipt_result ipt_batch_execute_cuda(ipt_batch *batch, const unsigned long long *addresses, void *stream)
+{
+    return ipt_batch_execute_cuda_with(batch, addresses, NULL, stream);
+}
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>interface/mpi                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -1810,8 +1848,24 @@ static int ipt__is_out_of_memory(cl_int error)
            error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
 }
 
+#ifdef IPT_CUDA
+/* The last call of CUDA that failed below an operation, for its message. call is NULL without one. */
+static IPT__THREAD_LOCAL struct {
+    const char *call, *sentence;
+    int number;
+} ipt__below;
+#endif
+
 static IPT__RARE ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
+#ifdef IPT_CUDA
+    if (ipt__below.call) {
+        call = ipt__below.call;
+        ipt__below.call = NULL;
+        return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                         "%s failed: %s (%d)", call, ipt__below.sentence, ipt__below.number);
+    }
+#endif
     return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
                      "%s failed with %s (%d)", call, ipt__cl_error(error), (int)error);
 }
@@ -3084,6 +3138,11 @@ typedef struct ipt__driver {
     /* Returns the driver's own program for a kernel and params; NULL with *error: it has none. The field is NULL if the
      * driver compiles text. */
     cl_program (*program_of)(ipt__kernel_id kernel, const ipt__params *params, cl_int *error);
+    /* As clEnqueueNDRangeKernel, for a kernel whose work-groups wait for each other: they run at the same time, whatever
+     * else runs. NULL: the driver has no such launch, and the library lets such kernels follow one another. */
+    cl_int(CL_API_CALL *launch_together)(cl_command_queue queue, cl_kernel kernel, cl_uint rank, const size_t *offset,
+                                         const size_t *size, const size_t *group_size, cl_uint wait_count,
+                                         const cl_event *wait, cl_event *event);
 #define IPT__DRIVER_FIELD(result, name, parameters) result(CL_API_CALL *name) parameters;
     IPT_ENTRY_POINT_LIST(IPT__DRIVER_FIELD)
 } ipt__driver;
@@ -3197,7 +3256,7 @@ static ipt_result ipt__opencl_open(void)
 #define IPT_ENTRY_POINT(name) name
 #endif
 #define IPT__ENTRY_POINT_ADDRESS(result, name, parameters) IPT_ENTRY_POINT(name),
-static const ipt__driver ipt__opencl = {NULL, IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
+static const ipt__driver ipt__opencl = {NULL, NULL, IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
 
 static ipt_result ipt__opencl_open(void)
 {
@@ -5155,7 +5214,7 @@ static cl_int CL_API_CALL ipt__native_clFinish(cl_command_queue queue)
 }
 
 #define IPT__NATIVE_ADDRESS(result, name, parameters) ipt__native_##name,
-static const ipt__driver ipt__native = {ipt__native_program_of, IPT_ENTRY_POINT_LIST(IPT__NATIVE_ADDRESS)};
+static const ipt__driver ipt__native = {ipt__native_program_of, NULL, IPT_ENTRY_POINT_LIST(IPT__NATIVE_ADDRESS)};
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -5180,6 +5239,7 @@ enum {
     IPT__CU_UNITS = 16,
     IPT__CU_MAJOR = 75,
     IPT__CU_MINOR = 76,
+    IPT__CU_COOPERATES = 95,
     IPT__CU_LOCAL_BYTES = 97, /* most shared memory of a block, on request */
     /* CUfunction_attribute */
     IPT__CU_FUNCTION_SHARED = 1,
@@ -5223,6 +5283,9 @@ typedef struct ipt__cu_copy {
     X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (ipt__cu_device))                                     \
     X(cuCtxPushCurrent, "cuCtxPushCurrent_v2", (ipt__cu_context))                                                      \
     X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (ipt__cu_context *))                                                      \
+    X(cuCtxGetCurrent, "cuCtxGetCurrent", (ipt__cu_context *))                                                         \
+    X(cuCtxGetDevice, "cuCtxGetDevice", (ipt__cu_device *))                                                            \
+    X(cuCtxSynchronize, "cuCtxSynchronize", (void))                                                                    \
     X(cuMemAlloc, "cuMemAlloc_v2", (ipt__cu_address *, size_t))                                                        \
     X(cuMemFree, "cuMemFree_v2", (ipt__cu_address))                                                                    \
     X(cuMemHostAlloc, "cuMemHostAlloc", (void **, size_t, unsigned))                                                   \
@@ -5237,6 +5300,8 @@ typedef struct ipt__cu_copy {
     X(cuStreamCreate, "cuStreamCreate", (ipt__cu_stream *, unsigned))                                                  \
     X(cuStreamDestroy, "cuStreamDestroy_v2", (ipt__cu_stream))                                                         \
     X(cuStreamSynchronize, "cuStreamSynchronize", (ipt__cu_stream))                                                    \
+    X(cuStreamGetId, "cuStreamGetId", (ipt__cu_stream, unsigned long long *))                                          \
+    X(cuStreamIsCapturing, "cuStreamIsCapturing", (ipt__cu_stream, int *))                                             \
     X(cuStreamWaitEvent, "cuStreamWaitEvent", (ipt__cu_stream, ipt__cu_event, unsigned))                               \
     X(cuStreamWaitValue32, "cuStreamWaitValue32_v2", (ipt__cu_stream, ipt__cu_address, cl_uint, unsigned))             \
     X(cuEventCreate, "cuEventCreate", (ipt__cu_event *, unsigned))                                                     \
@@ -5252,7 +5317,10 @@ typedef struct ipt__cu_copy {
     X(cuFuncSetAttribute, "cuFuncSetAttribute", (ipt__cu_function, int, int))                                          \
     X(cuLaunchKernel, "cuLaunchKernel",                                                                                \
       (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
-       void **, void **))
+       void **, void **))                                                                                               \
+    X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                                          \
+      (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
+       void **))
 #define IPT__NVRTC_LIST(X)                                                                                             \
     X(nvrtcVersion, "nvrtcVersion", (int *, int *))                                                                    \
     X(nvrtcCreateProgram, "nvrtcCreateProgram",                                                                        \
@@ -5271,6 +5339,21 @@ typedef struct ipt__cuda_api {
 } ipt__cuda_api;
 static ipt__cuda_api ipt__cu;
 static IPT_LOCK_TYPE ipt__cuda_lock = IPT_LOCK_STATIC;
+
+/* Keeps a failed call for the message of ipt__fail_opencl. Returns the call's result. */
+static ipt__cu_result ipt__cuda_did(const char *call, ipt__cu_result error)
+{
+    if (error && error != IPT__CU_NOT_READY) {
+        ipt__below.call = call;
+        ipt__below.number = error;
+        if (ipt__cu.cuGetErrorString(error, &ipt__below.sentence))
+            ipt__below.sentence = "unknown error";
+    }
+    return error;
+}
+
+/* Calls CUDA: IPT__CU(cuMemFree, (address)). */
+#define IPT__CU(name, arguments) ipt__cuda_did(#name, ipt__cu.name arguments)
 
 /* The first of some libraries that the system has, or that the environment's variable names. */
 static void *ipt__cuda_library(const char *variable, const char *const *names)
@@ -5346,8 +5429,13 @@ static char ipt__cuda_handles[IPT__CUDA_DEVICES + 1];
 typedef struct ipt__cuda_context {
     ipt__cuda_object object;
     ipt__cu_device device;
-    ipt__cu_context context; /* the device's primary one */
+    ipt__cu_context context;
+    int primary;                  /* it is the device's primary one, which the object retains */
+    struct ipt__cuda_event *idle; /* events for later commands. The lock guards the list */
 } ipt__cuda_context;
+
+/* The property of clCreateContext that names CUDA's own context. */
+#define IPT__CUDA_CONTEXT ((cl_context_properties)0x49505443)
 
 static cl_device_id ipt__cuda_handle(int device)
 {
@@ -5363,6 +5451,20 @@ static int ipt__cuda_number(cl_device_id device)
         if (handle == &ipt__cuda_handles[i])
             return i;
     return -1;
+}
+
+/* Writes the device of a context, NULL: of the thread's current one. Returns the context; NULL: there is none. */
+static ipt__cu_context ipt__cuda_current(ipt__cu_context context, ipt__cu_device *device)
+{
+    ipt__cu_context left;
+    int found;
+    if (!context && (ipt__cu.cuCtxGetCurrent(&context) || !context))
+        return NULL;
+    if (ipt__cu.cuCtxPushCurrent(context))
+        return NULL;
+    found = !ipt__cu.cuCtxGetDevice(device) && *device < IPT__CUDA_DEVICES;
+    ipt__cu.cuCtxPopCurrent(&left);
+    return found ? context : NULL;
 }
 
 static void ipt__cuda_pause(void)
@@ -5398,9 +5500,11 @@ static int ipt__cuda_drop(void *object)
     return !left;
 }
 
-/* OpenCL's number of an error of CUDA. */
+/* OpenCL's number of an error of CUDA. Forgets the failed call after a success. */
 static cl_int ipt__cuda_error(ipt__cu_result error)
 {
+    if (!error)
+        ipt__below.call = NULL;
     return !error                           ? CL_SUCCESS
            : error == IPT__CU_OUT_OF_MEMORY ? CL_MEM_OBJECT_ALLOCATION_FAILURE
            : error == IPT__CU_INVALID_VALUE ? CL_INVALID_VALUE
@@ -5450,7 +5554,7 @@ static cl_int CL_API_CALL ipt__cuda_clGetPlatformIDs(cl_uint capacity, cl_platfo
 static cl_int CL_API_CALL ipt__cuda_clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t capacity,
                                                       void *value, size_t *size)
 {
-    const char *const text = name == CL_PLATFORM_VERSION ? "OpenCL 1.2 CUDA" : "CUDA";
+    const char *const text = name == CL_PLATFORM_VERSION ? "OpenCL 3.0 CUDA" : "CUDA";
     (void)platform;
     return ipt__cuda_answer(text, strlen(text) + 1, capacity, value, size);
 }
@@ -5514,6 +5618,10 @@ static size_t ipt__cuda_question(ipt__cu_device device, cl_device_info name, cl_
     case CL_DEVICE_COMPILER_AVAILABLE:
         *number = (cl_ulong)ipt__cu.compiles;
         return sizeof(cl_bool);
+    case 0x1063: /* CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES: acquire and release, the scope of the device */
+    case 0x1064: /* CL_DEVICE_ATOMIC_FENCE_CAPABILITIES */
+        *number = 34;
+        return sizeof(cl_ulong);
     case 0x4000: /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV */
     case 0x4001: /* CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV */
         *number = (cl_ulong)ipt__cuda_attribute(device, name == 0x4000 ? IPT__CU_MAJOR : IPT__CU_MINOR);
@@ -5546,7 +5654,7 @@ static cl_int CL_API_CALL ipt__cuda_clGetDeviceInfo(cl_device_id device, cl_devi
         strcpy(text, "NVIDIA Corporation");
         break;
     case CL_DEVICE_VERSION:
-        strcpy(text, "OpenCL 1.2 CUDA");
+        strcpy(text, "OpenCL 3.0 CUDA");
         break;
     case CL_DRIVER_VERSION: /* of the driver and the compiler: the cache's keys have it */
         ipt__cu.cuDriverGetVersion(&version);
@@ -5555,7 +5663,9 @@ static cl_int CL_API_CALL ipt__cuda_clGetDeviceInfo(cl_device_id device, cl_devi
         ipt__print(text, sizeof text, "CUDA %d, NVRTC %d.%d", version, major, minor);
         break;
     case CL_DEVICE_EXTENSIONS:
-        strcpy(text, "cl_khr_fp64 cl_khr_fp16 cl_nv_device_attribute_query");
+        strcpy(text, "cl_khr_fp64 cl_khr_fp16");
+        if (ipt__cuda_attribute(number, IPT__CU_MAJOR)) /* PTX */
+            strcat(text, " cl_nv_device_attribute_query");
         break;
     default:
         return CL_INVALID_VALUE;
@@ -5578,16 +5688,23 @@ static cl_context CL_API_CALL ipt__cuda_clCreateContext(
     void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user, cl_int *error)
 {
     ipt__cuda_context *const made = (ipt__cuda_context *)calloc(1, sizeof *made);
+    ipt__cu_context given = NULL;
     ipt__cu_result failure;
-    (void)properties;
     (void)count;
     (void)notify;
     (void)user;
     if (!made)
         return (cl_context)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    if (properties && *properties == IPT__CUDA_CONTEXT)
+        memcpy(&given, properties + 1, sizeof given);
     ipt__cuda_begin(&made->object);
     made->device = ipt__cuda_number(*devices);
-    failure = ipt__cu.cuDevicePrimaryCtxRetain(&made->context, made->device);
+    failure = IPT__CU(cuDevicePrimaryCtxRetain, (&made->context, made->device));
+    made->primary = !given || given == made->context;
+    if (!failure && !made->primary) {
+        failure = IPT__CU(cuDevicePrimaryCtxRelease, (made->device));
+        made->context = given;
+    }
     if (failure) {
         free(made);
         return (cl_context)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
@@ -5598,16 +5715,6 @@ static cl_context CL_API_CALL ipt__cuda_clCreateContext(
 static cl_int CL_API_CALL ipt__cuda_clRetainContext(cl_context context)
 {
     ipt__cuda_retain(context);
-    return CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL ipt__cuda_clReleaseContext(cl_context context)
-{
-    ipt__cuda_context *const released = (ipt__cuda_context *)(void *)context;
-    if (ipt__cuda_drop(released)) {
-        ipt__cu.cuDevicePrimaryCtxRelease(released->device);
-        free(released);
-    }
     return CL_SUCCESS;
 }
 
@@ -5672,7 +5779,7 @@ static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context con
         out.length = 0;
         ipt__text_add(&out, "namespace ipt {\n");
         ipt__part_print(&out, &ipt__parts[IPT__PART_cuda]);
-        ipt__text_add(&out, "%s\n}\n", texts[0]);
+        ipt__text_add(&out, "#line 1 \"program\"\n%s\n}\n", texts[0]);
         out.capacity = out.length + 1;
         out.text = pass ? out.text : (char *)malloc(out.capacity);
         if (!out.text)
@@ -5788,7 +5895,7 @@ static cl_int CL_API_CALL ipt__cuda_clBuildProgram(cl_program program, cl_uint c
     if (!built->code && !ipt__cuda_compile(built))
         return -11; /* CL_BUILD_PROGRAM_FAILURE */
     ipt__cuda_enter(built->context);
-    error = ipt__cu.cuModuleLoadData(&built->module, built->code + sizeof(ipt__cuda_head));
+    error = IPT__CU(cuModuleLoadData, (&built->module, built->code + sizeof(ipt__cuda_head)));
     ipt__cuda_leave();
     return error ? CL_INVALID_BINARY : CL_SUCCESS;
 }
@@ -5834,13 +5941,13 @@ static cl_kernel CL_API_CALL ipt__cuda_clCreateKernel(cl_program program, const 
     made->info = i < IPT__KERNEL_COUNT ? &ipt__kernels[i] : NULL;
     made->program = of;
     ipt__cuda_enter(of->context);
-    failure = ipt__cu.cuModuleGetFunction(&made->function, of->module, name);
+    failure = IPT__CU(cuModuleGetFunction, (&made->function, of->module, name));
     if (!failure)
-        failure = ipt__cu.cuFuncGetAttribute(&fixed, IPT__CU_FUNCTION_SHARED, made->function);
+        failure = IPT__CU(cuFuncGetAttribute, (&fixed, IPT__CU_FUNCTION_SHARED, made->function));
     if (!failure)
-        failure = ipt__cu.cuFuncSetAttribute(
+        failure = IPT__CU(cuFuncSetAttribute, (
             made->function, IPT__CU_FUNCTION_DYNAMIC,
-            ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) - fixed);
+            ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) - fixed));
     ipt__cuda_leave();
     if (failure || !made->info) {
         free(made);
@@ -5876,10 +5983,10 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseKernel(cl_kernel kernel)
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>driver/cuda                                                                                                      */
+/* >>driver/cuda_objects                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The CUDA driver: memory, streams as in-order queues, events, and commands. */
+/* The CUDA driver: memory, streams as in-order queues, and events. */
 #ifdef IPT_CUDA
 
 typedef struct ipt__cuda_memory {
@@ -5891,31 +5998,83 @@ typedef struct ipt__cuda_memory {
     void *host; /* pinned memory; NULL: the device's */
 } ipt__cuda_memory;
 
+/* A stream. That of a caller lives for one execution. */
 typedef struct ipt__cuda_queue {
     ipt__cuda_object object;
     cl_context context;
     cl_command_queue_properties properties;
     ipt__cu_stream stream;
-    ipt__cu_event base; /* of profiling times; NULL: none are wanted */
+    unsigned long long id;           /* of the stream: no other one ever has it */
+    int captured;                    /* a graph takes the commands: events say nothing */
+    ipt__cu_event base;              /* of profiling times; NULL: none are wanted */
+    struct ipt__cuda_event *pending; /* events that are still to be recorded. The lock guards the list */
 } ipt__cuda_queue;
 
+/* An event. Those of commands are recorded when the queue is flushed, when somebody asks for them, and before a later
+ * command waits for another stream: one record may serve several commands. */
 typedef struct ipt__cuda_event {
     ipt__cuda_object object;
     cl_context context;
-    ipt__cuda_queue *queue;   /* NULL: the user's event */
-    ipt__cu_event begin, end; /* begin is NULL without profiling */
-    volatile cl_uint *word;   /* of the user's event: 1 once it has ended */
-    cl_int status;            /* of the user's event */
+    ipt__cuda_queue *queue;   /* of an event with times, retained; else NULL */
+    ipt__cuda_queue *pending; /* the queue that is to record it; NULL: done */
+    struct ipt__cuda_event *next;
+    unsigned long long stream; /* the stream's id; 0: a user's event */
+    ipt__cu_event begin, end;  /* begin is NULL without times */
+    int recorded;
+    volatile cl_uint *word; /* of the user's event: 1 once it has ended */
+    cl_int status;          /* of the user's event */
 } ipt__cuda_event;
 
-/* A command's place: its queue, what it waits for, the event that it returns. */
-typedef struct ipt__cuda_place {
-    ipt__cuda_queue *queue;
-    cl_uint count;
-    const cl_event *wait;
-    cl_event *event;
-    ipt__cuda_event *made;
-} ipt__cuda_place;
+static void ipt__cuda_event_free(ipt__cuda_event *event)
+{
+    if (event->begin)
+        ipt__cu.cuEventDestroy(event->begin);
+    if (event->end)
+        ipt__cu.cuEventDestroy(event->end);
+    if (event->word)
+        ipt__cu.cuMemFreeHost((void *)(size_t)event->word);
+    free(event);
+}
+
+/* Frees the events that wait in a context for later commands. */
+static void ipt__cuda_free_events(ipt__cuda_context *context)
+{
+    ipt__cuda_enter((cl_context)(void *)context);
+    while (context->idle) {
+        ipt__cuda_event *const event = context->idle;
+        context->idle = event->next;
+        ipt__cuda_event_free(event);
+    }
+    ipt__cuda_leave();
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseContext(cl_context context)
+{
+    ipt__cuda_context *const released = (ipt__cuda_context *)(void *)context;
+    if (ipt__cuda_drop(released)) {
+        ipt__cuda_free_events(released);
+        if (released->primary)
+            ipt__cu.cuDevicePrimaryCtxRelease(released->device);
+        free(released);
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
+{
+    ipt__cuda_memory *const released = (ipt__cuda_memory *)(void *)memory;
+    if (!ipt__cuda_drop(released))
+        return CL_SUCCESS;
+    ipt__cuda_enter(released->context);
+    if (released->host)
+        ipt__cu.cuMemFreeHost(released->host);
+    else if (released->address)
+        ipt__cu.cuMemFree(released->address);
+    ipt__cuda_leave();
+    ipt__cuda_clReleaseContext(released->context);
+    free(released);
+    return CL_SUCCESS;
+}
 
 static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
                                                    cl_int *error)
@@ -5932,36 +6091,22 @@ static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_fl
     made->bytes = bytes;
     ipt__cuda_enter(context);
     if (flags & CL_MEM_ALLOC_HOST_PTR) {
-        failure = ipt__cu.cuMemHostAlloc(&made->host, bytes, IPT__CU_MAPPED);
+        failure = IPT__CU(cuMemHostAlloc, (&made->host, bytes, IPT__CU_MAPPED));
         if (!failure)
-            failure = ipt__cu.cuMemHostGetDevicePointer(&made->address, made->host, 0);
+            failure = IPT__CU(cuMemHostGetDevicePointer, (&made->address, made->host, 0));
     } else
-        failure = ipt__cu.cuMemAlloc(&made->address, bytes);
+        failure = IPT__CU(cuMemAlloc, (&made->address, bytes));
     if (!failure && (flags & CL_MEM_COPY_HOST_PTR))
-        failure = ipt__cu.cuMemcpyHtoDAsync(made->address, host, bytes, NULL);
+        failure = IPT__CU(cuMemcpyHtoDAsync, (made->address, host, bytes, NULL));
     if (!failure && (flags & CL_MEM_COPY_HOST_PTR))
-        failure = ipt__cu.cuStreamSynchronize(NULL);
+        failure = IPT__CU(cuStreamSynchronize, (NULL));
     ipt__cuda_leave();
+    ipt__cuda_retain(context);
     if (failure) {
-        free(made);
+        ipt__cuda_clReleaseMemObject((cl_mem)(void *)made);
         return (cl_mem)ipt__cuda_made(NULL, CL_MEM_OBJECT_ALLOCATION_FAILURE, error);
     }
     return (cl_mem)ipt__cuda_made(made, CL_SUCCESS, error);
-}
-
-static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
-{
-    ipt__cuda_memory *const released = (ipt__cuda_memory *)(void *)memory;
-    if (!ipt__cuda_drop(released))
-        return CL_SUCCESS;
-    ipt__cuda_enter(released->context);
-    if (released->host)
-        ipt__cu.cuMemFreeHost(released->host);
-    else
-        ipt__cu.cuMemFree(released->address);
-    ipt__cuda_leave();
-    free(released);
-    return CL_SUCCESS;
 }
 
 static cl_int CL_API_CALL ipt__cuda_clGetMemObjectInfo(cl_mem memory, cl_mem_info name, size_t capacity, void *value,
@@ -5992,6 +6137,69 @@ static cl_int CL_API_CALL ipt__cuda_clGetMemObjectInfo(cl_mem memory, cl_mem_inf
     }
 }
 
+/* Takes an event off the list of those that still are to be recorded. The caller holds the lock. */
+static void ipt__cuda_forget(ipt__cuda_event *event)
+{
+    ipt__cuda_event **at = &event->pending->pending;
+    while (*at != event)
+        at = &(*at)->next;
+    *at = event->next;
+    event->pending = NULL;
+}
+
+/* Records an event that still is to be. The caller holds the lock. The event's context is current. */
+static ipt__cu_result ipt__cuda_record_locked(ipt__cuda_event *event)
+{
+    ipt__cu_result error = 0;
+    if (!event->pending->captured) {
+        error = IPT__CU(cuEventRecord, (event->end, event->pending->stream));
+        event->recorded = 1;
+    }
+    ipt__cuda_forget(event);
+    return error;
+}
+
+/* Records an event now, if it still is to be. The event's context is current. */
+static ipt__cu_result ipt__cuda_record(ipt__cuda_event *event)
+{
+    ipt__cu_result error = 0;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    if (event->pending)
+        error = ipt__cuda_record_locked(event);
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    return error;
+}
+
+/* Records all events of a queue that still are to be. The queue's context is current. */
+static ipt__cu_result ipt__cuda_record_all(ipt__cuda_queue *queue)
+{
+    ipt__cu_result error = 0, one;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    while (queue->pending) {
+        one = ipt__cuda_record_locked(queue->pending);
+        error = error ? error : one;
+    }
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    return error;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseCommandQueue(cl_command_queue queue)
+{
+    ipt__cuda_queue *const released = (ipt__cuda_queue *)(void *)queue;
+    if (!ipt__cuda_drop(released))
+        return CL_SUCCESS;
+    ipt__cuda_enter(released->context);
+    ipt__cuda_record_all(released);
+    if (released->stream)
+        ipt__cu.cuStreamDestroy(released->stream); /* its commands go on */
+    if (released->base)
+        ipt__cu.cuEventDestroy(released->base);
+    ipt__cuda_leave();
+    ipt__cuda_clReleaseContext(released->context);
+    free(released);
+    return CL_SUCCESS;
+}
+
 static cl_command_queue CL_API_CALL ipt__cuda_clCreateCommandQueue(cl_context context, cl_device_id device,
                                                                    cl_command_queue_properties properties,
                                                                    cl_int *error)
@@ -6005,31 +6213,20 @@ static cl_command_queue CL_API_CALL ipt__cuda_clCreateCommandQueue(cl_context co
     made->context = context;
     made->properties = properties & (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE; /* streams are in order */
     ipt__cuda_enter(context);
-    failure = ipt__cu.cuStreamCreate(&made->stream, IPT__CU_NON_BLOCKING);
+    failure = IPT__CU(cuStreamCreate, (&made->stream, IPT__CU_NON_BLOCKING));
+    if (!failure)
+        failure = IPT__CU(cuStreamGetId, (made->stream, &made->id));
     if (!failure && made->properties)
-        failure = ipt__cu.cuEventCreate(&made->base, 0);
+        failure = IPT__CU(cuEventCreate, (&made->base, 0));
     if (!failure && made->base)
-        failure = ipt__cu.cuEventRecord(made->base, made->stream);
+        failure = IPT__CU(cuEventRecord, (made->base, made->stream));
     ipt__cuda_leave();
+    ipt__cuda_retain(context);
     if (failure) {
-        free(made);
+        ipt__cuda_clReleaseCommandQueue((cl_command_queue)(void *)made);
         return (cl_command_queue)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
     }
     return (cl_command_queue)ipt__cuda_made(made, CL_SUCCESS, error);
-}
-
-static cl_int CL_API_CALL ipt__cuda_clReleaseCommandQueue(cl_command_queue queue)
-{
-    ipt__cuda_queue *const released = (ipt__cuda_queue *)(void *)queue;
-    if (!ipt__cuda_drop(released))
-        return CL_SUCCESS;
-    ipt__cuda_enter(released->context);
-    ipt__cu.cuStreamDestroy(released->stream); /* its commands go on */
-    if (released->base)
-        ipt__cu.cuEventDestroy(released->base);
-    ipt__cuda_leave();
-    free(released);
-    return CL_SUCCESS;
 }
 
 static cl_int CL_API_CALL ipt__cuda_clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name,
@@ -6050,34 +6247,102 @@ static cl_int CL_API_CALL ipt__cuda_clGetCommandQueueInfo(cl_command_queue queue
 static cl_int CL_API_CALL ipt__cuda_clReleaseEvent(cl_event event)
 {
     ipt__cuda_event *const released = (ipt__cuda_event *)(void *)event;
-    if (!ipt__cuda_drop(released))
+    ipt__cuda_context *const context = (ipt__cuda_context *)(void *)released->context;
+    ipt__cuda_queue *const queue = released->queue;
+    int last, kept;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    last = !--released->object.references;
+    kept = last && released->stream && !released->begin && released->end;
+    if (last && released->pending) /* nobody has asked for it */
+        ipt__cuda_forget(released);
+    if (kept) {
+        released->next = context->idle;
+        context->idle = released;
+    }
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    if (!last)
         return CL_SUCCESS;
-    ipt__cuda_enter(released->context);
-    if (released->begin)
-        ipt__cu.cuEventDestroy(released->begin);
-    if (released->end)
-        ipt__cu.cuEventDestroy(released->end);
-    if (released->word)
-        ipt__cu.cuMemFreeHost((void *)(size_t)released->word);
-    ipt__cuda_leave();
-    if (released->queue)
-        ipt__cuda_clReleaseCommandQueue((cl_command_queue)(void *)released->queue);
-    free(released);
-    return CL_SUCCESS;
+    if (!kept) {
+        ipt__cuda_enter((cl_context)(void *)context);
+        ipt__cuda_event_free(released);
+        ipt__cuda_leave();
+    }
+    if (queue)
+        ipt__cuda_clReleaseCommandQueue((cl_command_queue)(void *)queue);
+    return ipt__cuda_clReleaseContext((cl_context)(void *)context);
 }
 
+/* Makes an event; for a command, with its end. queue: NULL for a user's event. The context is current. */
 static ipt__cuda_event *ipt__cuda_event_make(cl_context context, ipt__cuda_queue *queue)
 {
-    ipt__cuda_event *const made = (ipt__cuda_event *)calloc(1, sizeof *made);
+    ipt__cuda_context *const of = (ipt__cuda_context *)(void *)context;
+    ipt__cuda_event *made = NULL;
+    const int timed = queue && queue->base;
+    ipt__cu_event end = NULL;
+    if (queue && !timed) {
+        IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+        made = of->idle;
+        of->idle = made ? made->next : NULL;
+        IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    }
+    if (made)
+        end = made->end;
+    else
+        made = (ipt__cuda_event *)malloc(sizeof *made);
     if (!made)
         return NULL;
+    memset(made, 0, sizeof *made);
+    made->end = end;
+    if (queue && !end && IPT__CU(cuEventCreate, (&made->end, timed ? 0 : IPT__CU_NO_TIMING))) {
+        free(made);
+        return NULL;
+    }
     ipt__cuda_begin(&made->object);
     made->context = context;
-    made->queue = queue;
-    if (queue)
+    made->stream = queue ? queue->id : 0;
+    ipt__cuda_retain(of);
+    if (timed) {
+        made->queue = queue;
         ipt__cuda_retain(queue);
+    }
     return made;
 }
+
+/* Lets a queue's later commands wait for an event. The queue's context is current. */
+static ipt__cu_result ipt__cuda_wait(ipt__cuda_queue *queue, ipt__cuda_event *event)
+{
+    ipt__cu_address word;
+    ipt__cu_result error;
+    if (event->stream ? event->stream == queue->id : *event->word) /* a stream is in order */
+        return 0;
+    error = ipt__cuda_record_all(queue); /* what is before needs not wait */
+    if (!error && event->stream)
+        error = ipt__cuda_record(event);
+    if (!error && event->stream && event->recorded)
+        error = IPT__CU(cuStreamWaitEvent, (queue->stream, event->end, 0));
+    if (!error && !event->stream)
+        error = IPT__CU(cuMemHostGetDevicePointer, (&word, (void *)(size_t)event->word, 0));
+    if (!error && !event->stream)
+        error = IPT__CU(cuStreamWaitValue32, (queue->stream, word, 1, IPT__CU_WAIT_GEQ));
+    return error;
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/cuda_commands                                                                                             */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The CUDA driver's commands, and its table. */
+#ifdef IPT_CUDA
+
+/* A command's place: its queue, what it waits for, the event that it returns. */
+typedef struct ipt__cuda_place {
+    ipt__cuda_queue *queue;
+    cl_uint count;
+    const cl_event *wait;
+    cl_event *event;
+    ipt__cuda_event *made;
+} ipt__cuda_place;
 
 /* Makes the command's event and lets its stream wait. The context is current until ipt__cuda_ends. */
 static ipt__cu_result ipt__cuda_begins(ipt__cuda_place *place)
@@ -6089,37 +6354,35 @@ static ipt__cu_result ipt__cuda_begins(ipt__cuda_place *place)
     place->made = place->event ? ipt__cuda_event_make(queue->context, queue) : NULL;
     if (place->event && !place->made)
         return IPT__CU_OUT_OF_MEMORY;
-    for (i = 0; !error && i < place->count; ++i) {
-        const ipt__cuda_event *const other = (const ipt__cuda_event *)(void *)place->wait[i];
-        ipt__cu_address word;
-        if (!other->word) {
-            if (other->queue != queue) /* a stream is in order */
-                error = ipt__cu.cuStreamWaitEvent(queue->stream, other->end, 0);
-        } else if (!*other->word) {
-            error = ipt__cu.cuMemHostGetDevicePointer(&word, (void *)(size_t)other->word, 0);
-            if (!error)
-                error = ipt__cu.cuStreamWaitValue32(queue->stream, word, 1, IPT__CU_WAIT_GEQ);
-        }
-    }
+    for (i = 0; !error && i < place->count; ++i)
+        error = ipt__cuda_wait(queue, (ipt__cuda_event *)(void *)place->wait[i]);
     if (!error && place->made && queue->base)
-        error = ipt__cu.cuEventCreate(&place->made->begin, 0);
+        error = IPT__CU(cuEventCreate, (&place->made->begin, 0));
     if (!error && place->made && queue->base)
-        error = ipt__cu.cuEventRecord(place->made->begin, queue->stream);
+        error = IPT__CU(cuEventRecord, (place->made->begin, queue->stream));
     return error;
 }
 
-/* Records the command's event. error: of the command. */
+/* Ends a command. Its event is recorded later unless times are wanted. error: of the command. */
 static cl_int ipt__cuda_ends(ipt__cuda_place *place, ipt__cu_result error)
 {
-    if (!error && place->made)
-        error = ipt__cu.cuEventCreate(&place->made->end, place->queue->base ? 0 : IPT__CU_NO_TIMING);
-    if (!error && place->made)
-        error = ipt__cu.cuEventRecord(place->made->end, place->queue->stream);
+    ipt__cuda_queue *const queue = place->queue;
+    ipt__cuda_event *const made = place->made;
+    if (!error && made && queue->base) {
+        error = IPT__CU(cuEventRecord, (made->end, queue->stream));
+        made->recorded = 1;
+    } else if (!error && made) {
+        IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+        made->pending = queue;
+        made->next = queue->pending;
+        queue->pending = made;
+        IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    }
     ipt__cuda_leave();
-    if (error && place->made)
-        ipt__cuda_clReleaseEvent((cl_event)(void *)place->made);
+    if (error && made)
+        ipt__cuda_clReleaseEvent((cl_event)(void *)made);
     else if (place->event)
-        *place->event = (cl_event)(void *)place->made;
+        *place->event = (cl_event)(void *)made;
     return ipt__cuda_error(error);
 }
 
@@ -6147,29 +6410,50 @@ static cl_int CL_API_CALL ipt__cuda_clSetKernelArg(cl_kernel kernel, cl_uint ind
     return CL_SUCCESS;
 }
 
+/* Launches a kernel. together: all its work-groups run at the same time. */
+static cl_int ipt__cuda_launch(ipt__cuda_place *place, cl_kernel kernel, size_t size, size_t group_size, int together)
+{
+    ipt__cuda_kernel *const launched = (ipt__cuda_kernel *)(void *)kernel;
+    const unsigned groups = (unsigned)(size / group_size), items = (unsigned)group_size;
+    ipt__cuda_head head;
+    void *parameters[10];
+    unsigned local_bytes;
+    cl_uint i;
+    ipt__cu_result error = ipt__cuda_begins(place);
+    memcpy(&head, launched->program->code, sizeof head);
+    local_bytes = (unsigned)(head.local_bytes + launched->local_bytes);
+    for (i = 0; i < launched->info->memories; ++i)
+        parameters[i] = &launched->memories[i];
+    parameters[i] = &launched->arguments;
+    parameters[i + 1] = launched->value;
+    if (!error && together)
+        error = IPT__CU(cuLaunchCooperativeKernel, (launched->function, groups, 1, 1, items, 1, 1, local_bytes,
+                                                    place->queue->stream, parameters));
+    else if (!error)
+        error = IPT__CU(cuLaunchKernel, (launched->function, groups, 1, 1, items, 1, 1, local_bytes,
+                                         place->queue->stream, parameters, NULL));
+    return ipt__cuda_ends(place, error);
+}
+
 static cl_int CL_API_CALL ipt__cuda_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint rank,
                                                            const size_t *offset, const size_t *size,
                                                            const size_t *group_size, cl_uint count,
                                                            const cl_event *wait, cl_event *event)
 {
-    ipt__cuda_kernel *const launched = (ipt__cuda_kernel *)(void *)kernel;
     ipt__cuda_place place = IPT__CUDA_PLACE;
-    ipt__cuda_head head;
-    void *parameters[10];
-    cl_uint i;
-    ipt__cu_result error = ipt__cuda_begins(&place);
     (void)rank;
     (void)offset;
-    memcpy(&head, launched->program->code, sizeof head);
-    for (i = 0; i < launched->info->memories; ++i)
-        parameters[i] = &launched->memories[i];
-    parameters[i] = &launched->arguments;
-    parameters[i + 1] = launched->value;
-    if (!error)
-        error = ipt__cu.cuLaunchKernel(launched->function, (unsigned)(*size / *group_size), 1, 1, (unsigned)*group_size,
-                                       1, 1, (unsigned)(head.local_bytes + launched->local_bytes), place.queue->stream,
-                                       parameters, NULL);
-    return ipt__cuda_ends(&place, error);
+    return ipt__cuda_launch(&place, kernel, *size, *group_size, 0);
+}
+
+static cl_int CL_API_CALL ipt__cuda_launch_together(cl_command_queue queue, cl_kernel kernel, cl_uint rank,
+                                                    const size_t *offset, const size_t *size, const size_t *group_size,
+                                                    cl_uint count, const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    (void)rank;
+    (void)offset;
+    return ipt__cuda_launch(&place, kernel, *size, *group_size, 1);
 }
 
 static ipt__cu_address ipt__cuda_address(cl_mem memory, size_t offset)
@@ -6187,8 +6471,8 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueFillBuffer(cl_command_queue queue, 
     ipt__cu_result error = ipt__cuda_begins(&place);
     memcpy(&word, pattern, ipt__min(pattern_bytes, sizeof word));
     if (!error)
-        error = pattern_bytes == 1   ? ipt__cu.cuMemsetD8Async(to, (unsigned char)word, bytes, place.queue->stream)
-                : pattern_bytes == 4 ? ipt__cu.cuMemsetD32Async(to, word, bytes / 4, place.queue->stream)
+        error = pattern_bytes == 1   ? IPT__CU(cuMemsetD8Async, (to, (unsigned char)word, bytes, place.queue->stream))
+                : pattern_bytes == 4 ? IPT__CU(cuMemsetD32Async, (to, word, bytes / 4, place.queue->stream))
                                      : IPT__CU_INVALID_VALUE;
     return ipt__cuda_ends(&place, error);
 }
@@ -6200,8 +6484,8 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueCopyBuffer(cl_command_queue queue, 
     ipt__cuda_place place = IPT__CUDA_PLACE;
     ipt__cu_result error = ipt__cuda_begins(&place);
     if (!error)
-        error = ipt__cu.cuMemcpyDtoDAsync(ipt__cuda_address(to, to_offset), ipt__cuda_address(from, from_offset), bytes,
-                                          place.queue->stream);
+        error = IPT__CU(cuMemcpyDtoDAsync, (ipt__cuda_address(to, to_offset), ipt__cuda_address(from, from_offset), bytes,
+                                          place.queue->stream));
     return ipt__cuda_ends(&place, error);
 }
 
@@ -6212,9 +6496,9 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueWriteBuffer(cl_command_queue queue,
     ipt__cuda_place place = IPT__CUDA_PLACE;
     ipt__cu_result error = ipt__cuda_begins(&place);
     if (!error)
-        error = ipt__cu.cuMemcpyHtoDAsync(ipt__cuda_address(memory, offset), host, bytes, place.queue->stream);
+        error = IPT__CU(cuMemcpyHtoDAsync, (ipt__cuda_address(memory, offset), host, bytes, place.queue->stream));
     if (!error && blocks)
-        error = ipt__cu.cuStreamSynchronize(place.queue->stream);
+        error = IPT__CU(cuStreamSynchronize, (place.queue->stream));
     return ipt__cuda_ends(&place, error);
 }
 
@@ -6225,9 +6509,9 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueReadBuffer(cl_command_queue queue, 
     ipt__cuda_place place = IPT__CUDA_PLACE;
     ipt__cu_result error = ipt__cuda_begins(&place);
     if (!error)
-        error = ipt__cu.cuMemcpyDtoHAsync(host, ipt__cuda_address(memory, offset), bytes, place.queue->stream);
+        error = IPT__CU(cuMemcpyDtoHAsync, (host, ipt__cuda_address(memory, offset), bytes, place.queue->stream));
     if (!error && blocks)
-        error = ipt__cu.cuStreamSynchronize(place.queue->stream);
+        error = IPT__CU(cuStreamSynchronize, (place.queue->stream));
     return ipt__cuda_ends(&place, error);
 }
 
@@ -6265,10 +6549,10 @@ static cl_int ipt__cuda_copies(ipt__cuda_place *place, const ipt__cuda_box *box,
         copy.to_pitch = box->writes ? box->device_pitch[0] : box->host_pitch[0];
         copy.bytes = box->region[0];
         copy.rows = box->region[1];
-        error = ipt__cu.cuMemcpy2DAsync(&copy, place->queue->stream);
+        error = IPT__CU(cuMemcpy2DAsync, (&copy, place->queue->stream));
     }
     if (!error && blocks)
-        error = ipt__cu.cuStreamSynchronize(place->queue->stream);
+        error = IPT__CU(cuStreamSynchronize, (place->queue->stream));
     return ipt__cuda_ends(place, error);
 }
 
@@ -6329,7 +6613,7 @@ static void *CL_API_CALL ipt__cuda_clEnqueueMapBuffer(cl_command_queue queue, cl
     if (!host)
         return ipt__cuda_made(NULL, CL_INVALID_VALUE, error);
     if (!failure && blocks)
-        failure = ipt__cu.cuStreamSynchronize(place.queue->stream);
+        failure = IPT__CU(cuStreamSynchronize, (place.queue->stream));
     result = ipt__cuda_ends(&place, failure);
     return ipt__cuda_made(result ? NULL : host + offset, result, error);
 }
@@ -6350,10 +6634,10 @@ static cl_event CL_API_CALL ipt__cuda_clCreateUserEvent(cl_context context, cl_i
     if (!made)
         return (cl_event)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
     ipt__cuda_enter(context);
-    failure = ipt__cu.cuMemHostAlloc(&word, sizeof(cl_uint), IPT__CU_MAPPED);
+    failure = IPT__CU(cuMemHostAlloc, (&word, sizeof(cl_uint), IPT__CU_MAPPED));
     ipt__cuda_leave();
     if (failure) {
-        free(made);
+        ipt__cuda_clReleaseEvent((cl_event)(void *)made);
         return (cl_event)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
     }
     made->word = (volatile cl_uint *)word;
@@ -6374,11 +6658,11 @@ static cl_int CL_API_CALL ipt__cuda_clSetUserEventStatus(cl_event event, cl_int 
 }
 
 /* The status of an event. waits: until it has ended. */
-static cl_int ipt__cuda_status(const ipt__cuda_event *event, int waits)
+static cl_int ipt__cuda_status(ipt__cuda_event *event, int waits)
 {
     cl_int status;
     ipt__cu_result error;
-    if (event->word) {
+    if (!event->stream) {
         while (waits && !*event->word)
             ipt__cuda_pause();
         IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
@@ -6387,7 +6671,9 @@ static cl_int ipt__cuda_status(const ipt__cuda_event *event, int waits)
         return status;
     }
     ipt__cuda_enter(event->context);
-    error = waits ? ipt__cu.cuEventSynchronize(event->end) : ipt__cu.cuEventQuery(event->end);
+    error = ipt__cuda_record(event);
+    if (!error && event->recorded)
+        error = waits ? IPT__CU(cuEventSynchronize, (event->end)) : IPT__CU(cuEventQuery, (event->end));
     ipt__cuda_leave();
     return error == IPT__CU_NOT_READY ? 1 /* CL_RUNNING */ : error ? ipt__cuda_error(error) : CL_COMPLETE;
 }
@@ -6397,7 +6683,7 @@ static cl_int CL_API_CALL ipt__cuda_clWaitForEvents(cl_uint count, const cl_even
     cl_int failed = CL_SUCCESS;
     cl_uint i;
     for (i = 0; i < count; ++i)
-        if (ipt__cuda_status((const ipt__cuda_event *)(void *)events[i], 1) < 0)
+        if (ipt__cuda_status((ipt__cuda_event *)(void *)events[i], 1) < 0)
             failed = -14; /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
     return failed;
 }
@@ -6405,7 +6691,7 @@ static cl_int CL_API_CALL ipt__cuda_clWaitForEvents(cl_uint count, const cl_even
 static cl_int CL_API_CALL ipt__cuda_clGetEventInfo(cl_event event, cl_event_info name, size_t capacity, void *value,
                                                    size_t *size)
 {
-    const ipt__cuda_event *const asked = (const ipt__cuda_event *)(void *)event;
+    ipt__cuda_event *const asked = (ipt__cuda_event *)(void *)event;
     cl_command_queue queue;
     cl_int status;
     if (!ipt__cuda_owns(event))
@@ -6431,8 +6717,8 @@ static cl_int CL_API_CALL ipt__cuda_clGetEventProfilingInfo(cl_event event, cl_p
     if (!asked->begin)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     ipt__cuda_enter(asked->context);
-    error = ipt__cu.cuEventElapsedTime(&since, asked->queue->base,
-                                       name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin);
+    error = IPT__CU(cuEventElapsedTime, (&since, asked->queue->base,
+                                       name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin));
     ipt__cuda_leave();
     time = (cl_ulong)((double)since * 1e6);
     return error ? CL_PROFILING_INFO_NOT_AVAILABLE : ipt__cuda_answer(&time, sizeof time, capacity, value, size);
@@ -6446,8 +6732,12 @@ static cl_int CL_API_CALL ipt__cuda_clRetainEvent(cl_event event)
 
 static cl_int CL_API_CALL ipt__cuda_clFlush(cl_command_queue queue)
 {
-    (void)queue;
-    return CL_SUCCESS;
+    ipt__cuda_queue *const flushed = (ipt__cuda_queue *)(void *)queue;
+    ipt__cu_result error;
+    ipt__cuda_enter(flushed->context);
+    error = ipt__cuda_record_all(flushed);
+    ipt__cuda_leave();
+    return ipt__cuda_error(error);
 }
 
 static cl_int CL_API_CALL ipt__cuda_clFinish(cl_command_queue queue)
@@ -6455,13 +6745,13 @@ static cl_int CL_API_CALL ipt__cuda_clFinish(cl_command_queue queue)
     const ipt__cuda_queue *const asked = (const ipt__cuda_queue *)(void *)queue;
     ipt__cu_result error;
     ipt__cuda_enter(asked->context);
-    error = ipt__cu.cuStreamSynchronize(asked->stream);
+    error = IPT__CU(cuStreamSynchronize, (asked->stream));
     ipt__cuda_leave();
     return ipt__cuda_error(error);
 }
 
 #define IPT__CUDA_ADDRESS(result, name, parameters) ipt__cuda_##name,
-static const ipt__driver ipt__cuda = {NULL, IPT_ENTRY_POINT_LIST(IPT__CUDA_ADDRESS)};
+static const ipt__driver ipt__cuda = {NULL, ipt__cuda_launch_together, IPT_ENTRY_POINT_LIST(IPT__CUDA_ADDRESS)};
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -7454,12 +7744,22 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
 }
 
 #ifdef IPT_CUDA
-/* Takes CUDA's first device, or the first whose name contains the desc's. */
-static IPT__RARE ipt_result ipt__choose_cuda(const char *name, cl_device_id *device)
+/* Takes CUDA's first device, or the first whose name contains the desc's, or that of the desc's or current context. */
+static IPT__RARE ipt_result ipt__choose_cuda(const ipt_context_desc *desc, const char *name, cl_device_id *device)
 {
     const ipt_result result = ipt__cuda_open();
+    ipt__cu_device number;
     int i;
     *device = NULL;
+    if (!result && desc->device)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_CUDA, and device is another driver's");
+    if (!result && desc->context)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "driver is IPT_DRIVER_CUDA, and context is another driver's: set cuda_context");
+    if (!result && (!name || ipt__is_driver_name(name, "cuda")) && ipt__cuda_current(desc->cuda_context, &number)) {
+        *device = ipt__cuda_handle(number);
+        return IPT_SUCCESS;
+    }
     for (i = 0; !result && i < ipt__cu.device_count && i < IPT__CUDA_DEVICES && !*device; ++i) {
         ipt__questions asked = ipt__questions_to(IPT__DRIVER_CUDA, ipt__cuda_handle(i));
         if (!name || ipt__is_driver_name(name, "cuda") || ipt__device_has_name(&asked, name))
@@ -7504,7 +7804,7 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
 #ifdef IPT_CUDA
     *driver = IPT__DRIVER_CUDA;
     if (desc->driver == IPT_DRIVER_CUDA || (name && ipt__is_driver_name(name, "cuda")))
-        return ipt__choose_cuda(name, device);
+        return ipt__choose_cuda(desc, name, device);
 #endif
     *driver = IPT__DRIVER_NATIVE;
     *device = IPT__NATIVE_DEVICE;
@@ -8529,12 +8829,22 @@ static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc
             return ipt__fail_opencl("clRetainContext", error);
         context->context = desc->context;
     } else {
+        cl_context_properties drivers[3] = {0, 0, 0};
+        const cl_context_properties *const properties = context->driver == IPT__DRIVER_OPENCL ? NULL : drivers;
 #ifdef IPT_NATIVE
-        const cl_context_properties threads[] = {IPT__NATIVE_CONTEXT_THREADS,
-                                                 (cl_context_properties)context->limits.compute_units, 0};
-        const cl_context_properties *const properties = context->driver == IPT__DRIVER_NATIVE ? threads : NULL;
-#else
-        const cl_context_properties *const properties = NULL;
+        if (context->driver == IPT__DRIVER_NATIVE) {
+            drivers[0] = IPT__NATIVE_CONTEXT_THREADS;
+            drivers[1] = (cl_context_properties)context->limits.compute_units;
+        }
+#endif
+#ifdef IPT_CUDA
+        ipt__cu_device number = 0;
+        if (context->driver == IPT__DRIVER_CUDA) {
+            ipt__cu_context const current = ipt__cuda_current(desc->cuda_context, &number);
+            drivers[0] = IPT__CUDA_CONTEXT;
+            if (ipt__cuda_handle(number) == device)
+                memcpy(drivers + 1, &current, sizeof current);
+        }
 #endif
         context->context = ipt__calls(context)->clCreateContext(properties, 1, &device, NULL, NULL, &error);
         if (error)
@@ -10632,6 +10942,7 @@ typedef struct ipt__workspace {
     size_t unit_most;    /* the most bytes of a unit of new plans that borrow the workspace */
     cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
+    int captured;        /* a graph has commands that use the buffer */
 } ipt__workspace;
 
 enum { IPT__MOST_PASSES = IPT_MAX_RANK }; /* over an array, without an expression's: see ipt__axes_extend */
@@ -16516,6 +16827,7 @@ typedef struct ipt__run {
     int commands;      /* number of enqueued commands */
     int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
     int unaligned;     /* a buffer's host memory is not aligned to words: kernels move units */
+    int captured;      /* a graph takes the commands, and repeats them */
     cl_mem buffers[2]; /* the caller's: source and target, equal in place */
     cl_ulong bases[2]; /* where their batches begin, in the plan's units */
 } ipt__run;
@@ -16529,6 +16841,7 @@ typedef struct ipt__call {
     size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
     cl_uint wait_count;
     const cl_event *wait;
+    int captured; /* a graph takes the commands, and repeats them */
 } ipt__call;
 
 static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of_place)
@@ -16540,6 +16853,7 @@ static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of
     run.wait_count = call->wait_count;
     run.wait = call->wait;
     run.unaligned = call->address % IPT__WORD_BYTES != 0;
+    run.captured = call->captured;
     run.buffers[0] = out_of_place ? call->source : call->target;
     run.buffers[1] = call->target;
     run.bases[0] = (out_of_place ? call->source_offset : call->target_offset) / plan->problem.unit_bytes;
@@ -16580,6 +16894,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     ipt__plan_kernel *const kernel = &run->plan->device->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
+    const ipt__driver *const calls = ipt__calls(run->plan->context);
     ipt__kernel_call call;
     cl_event event = NULL;
     cl_int error;
@@ -16599,9 +16914,8 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     kernel->set = *arguments;
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
-    error = ipt__calls(run->plan->context)
-                ->clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
-                                         run->wait_count, run->wait, &event);
+    error = (launch->cooperative && calls->launch_together ? calls->launch_together : calls->clEnqueueNDRangeKernel)(
+        run->queue, kernel->kernel, 1, NULL, &global_size, &local_size, run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
@@ -16714,10 +17028,10 @@ static ipt_result ipt__run_launch(ipt__run *run, const ipt__launch *launch, ipt_
         return ipt__run_clear(run, launch->offset, launch->bytes);
     arguments = launch->arguments;
     ipt__launch_place(run, launch, turn, &arguments);
-    if (!launch->cooperative)
-        return ipt__run_kernel(run, launch, &arguments);
-    result = ipt__run_cooperative(run, launch, &arguments);
-    if (!result)
+    result = launch->cooperative && !ipt__calls(run->plan->context)->launch_together
+                 ? ipt__run_cooperative(run, launch, &arguments)
+                 : ipt__run_kernel(run, launch, &arguments);
+    if (!result && launch->cooperative)
         run->plan->device->turn = !run->plan->device->turn;
     return result;
 }
@@ -16946,7 +17260,10 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
             return ipt__fail_opencl("clGetCommandQueueInfo", error);
         run->holds = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     }
-    if (!workspace->last)
+    /* A graph's commands cannot wait for those outside, which the caller orders. */
+    workspace->captured |= run->captured;
+    run->plan->device->dirty |= workspace->captured; /* a graph may have run since */
+    if (!workspace->last || run->captured)
         return IPT_SUCCESS;
     if (!ipt__calls(run->plan->context)
              ->clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
@@ -16991,6 +17308,13 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     if (result) {
         plan->device->dirty = 1;
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
+    }
+    if (run->captured) {
+        if (event)
+            *event = run->previous;
+        else
+            ipt__calls(run->plan->context)->clReleaseEvent(run->previous);
+        return result;
     }
     if (workspace->last)
         ipt__calls(run->plan->context)->clReleaseEvent(workspace->last);
@@ -17082,7 +17406,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
     ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN, 0, 0};
-    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events};
+    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events, 0};
     ipt_result result;
     if (event)
         *event = NULL;
@@ -17132,7 +17456,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 {
     ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY, 0, 0},
                  to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY, 0, 0};
-    ipt__call call = {queue, source, destination, source_offset, destination_offset, 0, num_wait_events, wait_events};
+    ipt__call call = {
+        queue, source, destination, source_offset, destination_offset, 0, num_wait_events, wait_events, 0};
     ipt_result result;
     if (event)
         *event = NULL;
@@ -18800,7 +19125,7 @@ static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
 static IPT__RARE ipt_result ipt__host_enqueue(ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
                                               const ipt__launches *launches, const cl_event *wait, cl_event *event)
 {
-    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait};
+    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait, 0};
     const ipt_result result = ipt__plan_enqueue(plan, &call, launches, event);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
 }
@@ -25625,6 +25950,195 @@ IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch 
     return result;
 #endif
 }
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>execute/cuda_execute                                                                                             */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Executions on memory and streams of CUDA. */
+
+#ifdef IPT_CUDA
+
+enum {
+    IPT__CUDA_ALIGNMENT = 256, /* of allocations, and of the memory's begin */
+    IPT__CUDA_ADDRESSES = 8    /* of an execution: IPT_MAX_OPERANDS is no more */
+};
+
+/* The caller's stream and memory as the driver's objects, for one execution. All addresses are in one memory, so that
+ * overlap shows. */
+typedef struct ipt__cuda_call {
+    ipt__cuda_queue queue;
+    ipt__cuda_memory memory;
+    size_t offsets[IPT__CUDA_ADDRESSES]; /* of the addresses in the memory */
+} ipt__cuda_call;
+
+static ipt_result ipt__cuda_call_begin(const ipt_context *context, const unsigned long long *addresses, size_t count,
+                                       void *stream, ipt__cuda_call *call)
+{
+    ipt__cu_address first = ~(ipt__cu_address)0;
+    ipt__cu_result error;
+    size_t i;
+    if (context->driver != IPT__DRIVER_CUDA)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan's context is not of IPT_DRIVER_CUDA");
+    for (i = 0; i < count; ++i)
+        if (addresses[i] < first)
+            first = addresses[i];
+    if (!first)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "an address is 0");
+    memset(call, 0, sizeof *call);
+    ipt__cuda_begin(&call->memory.object);
+    call->memory.context = context->context;
+    call->memory.flags = CL_MEM_READ_WRITE;
+    call->memory.address = first - first % IPT__CUDA_ALIGNMENT;
+    call->memory.bytes = SIZE_MAX;
+    for (i = 0; i < count; ++i)
+        call->offsets[i] = (size_t)(addresses[i] - call->memory.address);
+    ipt__cuda_begin(&call->queue.object);
+    call->queue.context = context->context;
+    call->queue.stream = stream;
+    ipt__cuda_enter(context->context);
+    error = IPT__CU(cuStreamGetId, (stream, &call->queue.id));
+    if (!error)
+        error = IPT__CU(cuStreamIsCapturing, (stream, &call->queue.captured));
+    ipt__cuda_leave();
+    return error ? ipt__fail_opencl("cuStreamGetId", ipt__cuda_error(error)) : IPT_SUCCESS;
+}
+
+/* Ends an execution: events outlive the caller's stream here. */
+static void ipt__cuda_call_end(ipt__cuda_call *call)
+{
+    ipt__cuda_enter(call->queue.context);
+    ipt__cuda_record_all(&call->queue);
+    ipt__cuda_leave();
+}
+
+static ipt_result ipt__cuda_check_address(const char *name, unsigned long long address, size_t unit)
+{
+    if (address % unit)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0x%llx: a multiple of %zu is needed", name, address, unit);
+    return IPT_SUCCESS;
+}
+
+/* Executes a plan from addresses[0] to addresses[1], equal in place. */
+static ipt_result ipt__cuda_execute(ipt_plan *plan, const unsigned long long addresses[2], void *stream,
+                                    int out_of_place)
+{
+    const cl_mem_flags none = 0;
+    ipt__cuda_call cuda;
+    ipt__operand from = {"source", "source", NULL, 0, 0, none, 0, 0},
+                 to = {"destination", "destination", NULL, 0, 0, none, 0, 0};
+    ipt__call call;
+    ipt_result result = ipt__check_takes_buffers(plan);
+    if (!result && out_of_place)
+        result = ipt__check_out_of_place(plan);
+    if (!result)
+        result = ipt__cuda_call_begin(plan->context, addresses, 2, stream, &cuda);
+    if (!result)
+        result = ipt__cuda_check_address(out_of_place ? "source" : "address", addresses[0], ipt__plan_unit(plan));
+    if (!result)
+        result = ipt__cuda_check_address("destination", addresses[1], ipt__plan_unit(plan));
+    if (result)
+        return result;
+    memset(&call, 0, sizeof call);
+    call.queue = (cl_command_queue)(void *)&cuda.queue;
+    call.captured = cuda.queue.captured;
+    call.source = call.target = (cl_mem)(void *)&cuda.memory;
+    call.source_offset = from.offset = cuda.offsets[0];
+    call.target_offset = to.offset = cuda.offsets[1];
+    from.buffer = to.buffer = call.target;
+    from.bytes = ipt__source_span(&plan->problem);
+    to.bytes = ipt__result_span(&plan->problem);
+    if (out_of_place)
+        result = ipt__check_apart(plan->context, &from, &to);
+    if (!result)
+        result = plan->kind->enqueue(plan, &call, out_of_place, NULL);
+    ipt__cuda_call_end(&cuda);
+    return result;
+}
+
+IPT_API ipt_result ipt_plan_execute_cuda(ipt_plan *plan, unsigned long long address, void *stream)
+{
+    unsigned long long addresses[2];
+    addresses[0] = addresses[1] = address;
+    return ipt__cuda_execute(plan, addresses, stream, 0);
+}
+
+IPT_API ipt_result ipt_plan_execute_cuda_out_of_place(ipt_plan *plan, unsigned long long source,
+                                                      unsigned long long destination, void *stream)
+{
+    unsigned long long addresses[2];
+    addresses[0] = source;
+    addresses[1] = destination;
+    return ipt__cuda_execute(plan, addresses, stream, 1);
+}
+
+#ifndef IPT_NO_BATCH
+IPT_API ipt_result ipt_batch_execute_cuda_with(ipt_batch *batch, const unsigned long long *addresses,
+                                               const void *argument, void *stream)
+{
+    ipt_batch_buffer buffers[IPT_MAX_OPERANDS];
+    ipt__cuda_call cuda;
+    ipt__batch_launch launch;
+    size_t i;
+    ipt_result result;
+    if (!batch || !addresses)
+        return ipt__fail_null(batch ? "addresses" : "batch");
+    result = ipt__batch_check_run(batch, argument);
+    if (!result)
+        result = ipt__cuda_call_begin(batch->context, addresses, batch->problem.operand_count, stream, &cuda);
+    if (result)
+        return result;
+    memset(buffers, 0, sizeof buffers);
+    for (i = 0; i < batch->problem.operand_count; ++i) {
+        buffers[i].buffer = (cl_mem)(void *)&cuda.memory;
+        buffers[i].byte_offset = cuda.offsets[i];
+    }
+    result = ipt__batch_check_buffers(batch, buffers);
+    launch = ipt__batch_launch_of(batch, buffers, argument);
+    if (!result)
+        result = ipt__batch_enqueue(batch, (cl_command_queue)(void *)&cuda.queue, &launch, 0, NULL, NULL);
+    ipt__cuda_call_end(&cuda);
+    return result;
+}
+#endif
+
+#else
+
+static ipt_result ipt__no_cuda(void)
+{
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled without CUDA: define IPT_CUDA");
+}
+
+IPT_API ipt_result ipt_plan_execute_cuda(ipt_plan *plan, unsigned long long address, void *stream)
+{
+    (void)plan;
+    (void)address;
+    (void)stream;
+    return ipt__no_cuda();
+}
+
+IPT_API ipt_result ipt_plan_execute_cuda_out_of_place(ipt_plan *plan, unsigned long long source,
+                                                      unsigned long long destination, void *stream)
+{
+    (void)plan;
+    (void)source;
+    (void)destination;
+    (void)stream;
+    return ipt__no_cuda();
+}
+
+#ifndef IPT_NO_BATCH
+IPT_API ipt_result ipt_batch_execute_cuda_with(ipt_batch *batch, const unsigned long long *addresses,
+                                               const void *argument, void *stream)
+{
+    (void)batch;
+    (void)addresses;
+    (void)argument;
+    (void)stream;
+    return ipt__no_cuda();
+}
+#endif
+
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>api                                                                                                              */

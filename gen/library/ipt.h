@@ -11,6 +11,7 @@
 #include "interface/programs.h"
 #include "interface/papers.h"
 #include "interface/batch.h"
+#include "interface/cuda.h"
 #include "interface/mpi.h"
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -46,7 +47,8 @@
 #include "driver/cuda_api.h"
 #include "driver/cuda_device.h"
 #include "driver/cuda_program.h"
-#include "driver/cuda.h"
+#include "driver/cuda_objects.h"
+#include "driver/cuda_commands.h"
 #include "driver/drivers.h"
 #include "program/entry.h"
 #include "device/speed.h"
@@ -145,6 +147,7 @@
 #include "batch/batch_create.h"
 #include "batch/batch_host.h"
 #endif
+#include "execute/cuda_execute.h"
 #include "api.h"
 #ifdef IPT_MPI
 #include "mpi/shape.h"

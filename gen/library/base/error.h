@@ -214,8 +214,24 @@ static int ipt__is_out_of_memory(cl_int error)
            error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
 }
 
+#ifdef IPT_CUDA
+/* The last call of CUDA that failed below an operation, for its message. call is NULL without one. */
+static IPT__THREAD_LOCAL struct {
+    const char *call, *sentence;
+    int number;
+} ipt__below;
+#endif
+
 static IPT__RARE ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
+#ifdef IPT_CUDA
+    if (ipt__below.call) {
+        call = ipt__below.call;
+        ipt__below.call = NULL;
+        return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                         "%s failed: %s (%d)", call, ipt__below.sentence, ipt__below.number);
+    }
+#endif
     return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
                      "%s failed with %s (%d)", call, ipt__cl_error(error), (int)error);
 }

@@ -208,12 +208,22 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
 }
 
 #ifdef IPT_CUDA
-/* Takes CUDA's first device, or the first whose name contains the desc's. */
-static IPT__RARE ipt_result ipt__choose_cuda(const char *name, cl_device_id *device)
+/* Takes CUDA's first device, or the first whose name contains the desc's, or that of the desc's or current context. */
+static IPT__RARE ipt_result ipt__choose_cuda(const ipt_context_desc *desc, const char *name, cl_device_id *device)
 {
     const ipt_result result = ipt__cuda_open();
+    ipt__cu_device number;
     int i;
     *device = NULL;
+    if (!result && desc->device)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_CUDA, and device is another driver's");
+    if (!result && desc->context)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "driver is IPT_DRIVER_CUDA, and context is another driver's: set cuda_context");
+    if (!result && (!name || ipt__is_driver_name(name, "cuda")) && ipt__cuda_current(desc->cuda_context, &number)) {
+        *device = ipt__cuda_handle(number);
+        return IPT_SUCCESS;
+    }
     for (i = 0; !result && i < ipt__cu.device_count && i < IPT__CUDA_DEVICES && !*device; ++i) {
         ipt__questions asked = ipt__questions_to(IPT__DRIVER_CUDA, ipt__cuda_handle(i));
         if (!name || ipt__is_driver_name(name, "cuda") || ipt__device_has_name(&asked, name))
@@ -258,7 +268,7 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
 #ifdef IPT_CUDA
     *driver = IPT__DRIVER_CUDA;
     if (desc->driver == IPT_DRIVER_CUDA || (name && ipt__is_driver_name(name, "cuda")))
-        return ipt__choose_cuda(name, device);
+        return ipt__choose_cuda(desc, name, device);
 #endif
     *driver = IPT__DRIVER_NATIVE;
     *device = IPT__NATIVE_DEVICE;

@@ -70,12 +70,22 @@ static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc
             return ipt__fail_opencl("clRetainContext", error);
         context->context = desc->context;
     } else {
+        cl_context_properties drivers[3] = {0, 0, 0};
+        const cl_context_properties *const properties = context->driver == IPT__DRIVER_OPENCL ? NULL : drivers;
 #ifdef IPT_NATIVE
-        const cl_context_properties threads[] = {IPT__NATIVE_CONTEXT_THREADS,
-                                                 (cl_context_properties)context->limits.compute_units, 0};
-        const cl_context_properties *const properties = context->driver == IPT__DRIVER_NATIVE ? threads : NULL;
-#else
-        const cl_context_properties *const properties = NULL;
+        if (context->driver == IPT__DRIVER_NATIVE) {
+            drivers[0] = IPT__NATIVE_CONTEXT_THREADS;
+            drivers[1] = (cl_context_properties)context->limits.compute_units;
+        }
+#endif
+#ifdef IPT_CUDA
+        ipt__cu_device number = 0;
+        if (context->driver == IPT__DRIVER_CUDA) {
+            ipt__cu_context const current = ipt__cuda_current(desc->cuda_context, &number);
+            drivers[0] = IPT__CUDA_CONTEXT;
+            if (ipt__cuda_handle(number) == device)
+                memcpy(drivers + 1, &current, sizeof current);
+        }
 #endif
         context->context = ipt__calls(context)->clCreateContext(properties, 1, &device, NULL, NULL, &error);
         if (error)

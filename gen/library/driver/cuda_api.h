@@ -16,6 +16,7 @@ enum {
     IPT__CU_UNITS = 16,
     IPT__CU_MAJOR = 75,
     IPT__CU_MINOR = 76,
+    IPT__CU_COOPERATES = 95,
     IPT__CU_LOCAL_BYTES = 97, /* most shared memory of a block, on request */
     /* CUfunction_attribute */
     IPT__CU_FUNCTION_SHARED = 1,
@@ -59,6 +60,9 @@ typedef struct ipt__cu_copy {
     X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (ipt__cu_device))                                     \
     X(cuCtxPushCurrent, "cuCtxPushCurrent_v2", (ipt__cu_context))                                                      \
     X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (ipt__cu_context *))                                                      \
+    X(cuCtxGetCurrent, "cuCtxGetCurrent", (ipt__cu_context *))                                                         \
+    X(cuCtxGetDevice, "cuCtxGetDevice", (ipt__cu_device *))                                                            \
+    X(cuCtxSynchronize, "cuCtxSynchronize", (void))                                                                    \
     X(cuMemAlloc, "cuMemAlloc_v2", (ipt__cu_address *, size_t))                                                        \
     X(cuMemFree, "cuMemFree_v2", (ipt__cu_address))                                                                    \
     X(cuMemHostAlloc, "cuMemHostAlloc", (void **, size_t, unsigned))                                                   \
@@ -73,6 +77,8 @@ typedef struct ipt__cu_copy {
     X(cuStreamCreate, "cuStreamCreate", (ipt__cu_stream *, unsigned))                                                  \
     X(cuStreamDestroy, "cuStreamDestroy_v2", (ipt__cu_stream))                                                         \
     X(cuStreamSynchronize, "cuStreamSynchronize", (ipt__cu_stream))                                                    \
+    X(cuStreamGetId, "cuStreamGetId", (ipt__cu_stream, unsigned long long *))                                          \
+    X(cuStreamIsCapturing, "cuStreamIsCapturing", (ipt__cu_stream, int *))                                             \
     X(cuStreamWaitEvent, "cuStreamWaitEvent", (ipt__cu_stream, ipt__cu_event, unsigned))                               \
     X(cuStreamWaitValue32, "cuStreamWaitValue32_v2", (ipt__cu_stream, ipt__cu_address, cl_uint, unsigned))             \
     X(cuEventCreate, "cuEventCreate", (ipt__cu_event *, unsigned))                                                     \
@@ -88,7 +94,10 @@ typedef struct ipt__cu_copy {
     X(cuFuncSetAttribute, "cuFuncSetAttribute", (ipt__cu_function, int, int))                                          \
     X(cuLaunchKernel, "cuLaunchKernel",                                                                                \
       (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
-       void **, void **))
+       void **, void **))                                                                                               \
+    X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                                          \
+      (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
+       void **))
 #define IPT__NVRTC_LIST(X)                                                                                             \
     X(nvrtcVersion, "nvrtcVersion", (int *, int *))                                                                    \
     X(nvrtcCreateProgram, "nvrtcCreateProgram",                                                                        \
@@ -107,6 +116,21 @@ typedef struct ipt__cuda_api {
 } ipt__cuda_api;
 static ipt__cuda_api ipt__cu;
 static IPT_LOCK_TYPE ipt__cuda_lock = IPT_LOCK_STATIC;
+
+/* Keeps a failed call for the message of ipt__fail_opencl. Returns the call's result. */
+static ipt__cu_result ipt__cuda_did(const char *call, ipt__cu_result error)
+{
+    if (error && error != IPT__CU_NOT_READY) {
+        ipt__below.call = call;
+        ipt__below.number = error;
+        if (ipt__cu.cuGetErrorString(error, &ipt__below.sentence))
+            ipt__below.sentence = "unknown error";
+    }
+    return error;
+}
+
+/* Calls CUDA: IPT__CU(cuMemFree, (address)). */
+#define IPT__CU(name, arguments) ipt__cuda_did(#name, ipt__cu.name arguments)
 
 /* The first of some libraries that the system has, or that the environment's variable names. */
 static void *ipt__cuda_library(const char *variable, const char *const *names)

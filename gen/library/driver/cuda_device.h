@@ -16,8 +16,13 @@ static char ipt__cuda_handles[IPT__CUDA_DEVICES + 1];
 typedef struct ipt__cuda_context {
     ipt__cuda_object object;
     ipt__cu_device device;
-    ipt__cu_context context; /* the device's primary one */
+    ipt__cu_context context;
+    int primary;                  /* it is the device's primary one, which the object retains */
+    struct ipt__cuda_event *idle; /* events for later commands. The lock guards the list */
 } ipt__cuda_context;
+
+/* The property of clCreateContext that names CUDA's own context. */
+#define IPT__CUDA_CONTEXT ((cl_context_properties)0x49505443)
 
 static cl_device_id ipt__cuda_handle(int device)
 {
@@ -33,6 +38,20 @@ static int ipt__cuda_number(cl_device_id device)
         if (handle == &ipt__cuda_handles[i])
             return i;
     return -1;
+}
+
+/* Writes the device of a context, NULL: of the thread's current one. Returns the context; NULL: there is none. */
+static ipt__cu_context ipt__cuda_current(ipt__cu_context context, ipt__cu_device *device)
+{
+    ipt__cu_context left;
+    int found;
+    if (!context && (ipt__cu.cuCtxGetCurrent(&context) || !context))
+        return NULL;
+    if (ipt__cu.cuCtxPushCurrent(context))
+        return NULL;
+    found = !ipt__cu.cuCtxGetDevice(device) && *device < IPT__CUDA_DEVICES;
+    ipt__cu.cuCtxPopCurrent(&left);
+    return found ? context : NULL;
 }
 
 static void ipt__cuda_pause(void)
@@ -68,9 +87,11 @@ static int ipt__cuda_drop(void *object)
     return !left;
 }
 
-/* OpenCL's number of an error of CUDA. */
+/* OpenCL's number of an error of CUDA. Forgets the failed call after a success. */
 static cl_int ipt__cuda_error(ipt__cu_result error)
 {
+    if (!error)
+        ipt__below.call = NULL;
     return !error                           ? CL_SUCCESS
            : error == IPT__CU_OUT_OF_MEMORY ? CL_MEM_OBJECT_ALLOCATION_FAILURE
            : error == IPT__CU_INVALID_VALUE ? CL_INVALID_VALUE
@@ -120,7 +141,7 @@ static cl_int CL_API_CALL ipt__cuda_clGetPlatformIDs(cl_uint capacity, cl_platfo
 static cl_int CL_API_CALL ipt__cuda_clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t capacity,
                                                       void *value, size_t *size)
 {
-    const char *const text = name == CL_PLATFORM_VERSION ? "OpenCL 1.2 CUDA" : "CUDA";
+    const char *const text = name == CL_PLATFORM_VERSION ? "OpenCL 3.0 CUDA" : "CUDA";
     (void)platform;
     return ipt__cuda_answer(text, strlen(text) + 1, capacity, value, size);
 }
@@ -184,6 +205,10 @@ static size_t ipt__cuda_question(ipt__cu_device device, cl_device_info name, cl_
     case CL_DEVICE_COMPILER_AVAILABLE:
         *number = (cl_ulong)ipt__cu.compiles;
         return sizeof(cl_bool);
+    case 0x1063: /* CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES: acquire and release, the scope of the device */
+    case 0x1064: /* CL_DEVICE_ATOMIC_FENCE_CAPABILITIES */
+        *number = 34;
+        return sizeof(cl_ulong);
     case 0x4000: /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV */
     case 0x4001: /* CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV */
         *number = (cl_ulong)ipt__cuda_attribute(device, name == 0x4000 ? IPT__CU_MAJOR : IPT__CU_MINOR);
@@ -216,7 +241,7 @@ static cl_int CL_API_CALL ipt__cuda_clGetDeviceInfo(cl_device_id device, cl_devi
         strcpy(text, "NVIDIA Corporation");
         break;
     case CL_DEVICE_VERSION:
-        strcpy(text, "OpenCL 1.2 CUDA");
+        strcpy(text, "OpenCL 3.0 CUDA");
         break;
     case CL_DRIVER_VERSION: /* of the driver and the compiler: the cache's keys have it */
         ipt__cu.cuDriverGetVersion(&version);
@@ -225,7 +250,9 @@ static cl_int CL_API_CALL ipt__cuda_clGetDeviceInfo(cl_device_id device, cl_devi
         ipt__print(text, sizeof text, "CUDA %d, NVRTC %d.%d", version, major, minor);
         break;
     case CL_DEVICE_EXTENSIONS:
-        strcpy(text, "cl_khr_fp64 cl_khr_fp16 cl_nv_device_attribute_query");
+        strcpy(text, "cl_khr_fp64 cl_khr_fp16");
+        if (ipt__cuda_attribute(number, IPT__CU_MAJOR)) /* PTX */
+            strcat(text, " cl_nv_device_attribute_query");
         break;
     default:
         return CL_INVALID_VALUE;
@@ -248,16 +275,23 @@ static cl_context CL_API_CALL ipt__cuda_clCreateContext(
     void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user, cl_int *error)
 {
     ipt__cuda_context *const made = (ipt__cuda_context *)calloc(1, sizeof *made);
+    ipt__cu_context given = NULL;
     ipt__cu_result failure;
-    (void)properties;
     (void)count;
     (void)notify;
     (void)user;
     if (!made)
         return (cl_context)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    if (properties && *properties == IPT__CUDA_CONTEXT)
+        memcpy(&given, properties + 1, sizeof given);
     ipt__cuda_begin(&made->object);
     made->device = ipt__cuda_number(*devices);
-    failure = ipt__cu.cuDevicePrimaryCtxRetain(&made->context, made->device);
+    failure = IPT__CU(cuDevicePrimaryCtxRetain, (&made->context, made->device));
+    made->primary = !given || given == made->context;
+    if (!failure && !made->primary) {
+        failure = IPT__CU(cuDevicePrimaryCtxRelease, (made->device));
+        made->context = given;
+    }
     if (failure) {
         free(made);
         return (cl_context)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
@@ -268,16 +302,6 @@ static cl_context CL_API_CALL ipt__cuda_clCreateContext(
 static cl_int CL_API_CALL ipt__cuda_clRetainContext(cl_context context)
 {
     ipt__cuda_retain(context);
-    return CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL ipt__cuda_clReleaseContext(cl_context context)
-{
-    ipt__cuda_context *const released = (ipt__cuda_context *)(void *)context;
-    if (ipt__cuda_drop(released)) {
-        ipt__cu.cuDevicePrimaryCtxRelease(released->device);
-        free(released);
-    }
     return CL_SUCCESS;
 }
 

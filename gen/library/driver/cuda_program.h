@@ -46,7 +46,7 @@ static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context con
         out.length = 0;
         ipt__text_add(&out, "namespace ipt {\n");
         ipt__part_print(&out, &ipt__parts[IPT__PART_cuda]);
-        ipt__text_add(&out, "%s\n}\n", texts[0]);
+        ipt__text_add(&out, "#line 1 \"program\"\n%s\n}\n", texts[0]);
         out.capacity = out.length + 1;
         out.text = pass ? out.text : (char *)malloc(out.capacity);
         if (!out.text)
@@ -162,7 +162,7 @@ static cl_int CL_API_CALL ipt__cuda_clBuildProgram(cl_program program, cl_uint c
     if (!built->code && !ipt__cuda_compile(built))
         return -11; /* CL_BUILD_PROGRAM_FAILURE */
     ipt__cuda_enter(built->context);
-    error = ipt__cu.cuModuleLoadData(&built->module, built->code + sizeof(ipt__cuda_head));
+    error = IPT__CU(cuModuleLoadData, (&built->module, built->code + sizeof(ipt__cuda_head)));
     ipt__cuda_leave();
     return error ? CL_INVALID_BINARY : CL_SUCCESS;
 }
@@ -208,13 +208,13 @@ static cl_kernel CL_API_CALL ipt__cuda_clCreateKernel(cl_program program, const 
     made->info = i < IPT__KERNEL_COUNT ? &ipt__kernels[i] : NULL;
     made->program = of;
     ipt__cuda_enter(of->context);
-    failure = ipt__cu.cuModuleGetFunction(&made->function, of->module, name);
+    failure = IPT__CU(cuModuleGetFunction, (&made->function, of->module, name));
     if (!failure)
-        failure = ipt__cu.cuFuncGetAttribute(&fixed, IPT__CU_FUNCTION_SHARED, made->function);
+        failure = IPT__CU(cuFuncGetAttribute, (&fixed, IPT__CU_FUNCTION_SHARED, made->function));
     if (!failure)
-        failure = ipt__cu.cuFuncSetAttribute(
+        failure = IPT__CU(cuFuncSetAttribute, (
             made->function, IPT__CU_FUNCTION_DYNAMIC,
-            ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) - fixed);
+            ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) - fixed));
     ipt__cuda_leave();
     if (failure || !made->info) {
         free(made);

@@ -10,6 +10,11 @@ typedef struct ipt__driver {
     /* Returns the driver's own program for a kernel and params; NULL with *error: it has none. The field is NULL if the
      * driver compiles text. */
     cl_program (*program_of)(ipt__kernel_id kernel, const ipt__params *params, cl_int *error);
+    /* As clEnqueueNDRangeKernel, for a kernel whose work-groups wait for each other: they run at the same time, whatever
+     * else runs. NULL: the driver has no such launch, and the library lets such kernels follow one another. */
+    cl_int(CL_API_CALL *launch_together)(cl_command_queue queue, cl_kernel kernel, cl_uint rank, const size_t *offset,
+                                         const size_t *size, const size_t *group_size, cl_uint wait_count,
+                                         const cl_event *wait, cl_event *event);
 #define IPT__DRIVER_FIELD(result, name, parameters) result(CL_API_CALL *name) parameters;
     IPT_ENTRY_POINT_LIST(IPT__DRIVER_FIELD)
 } ipt__driver;

@@ -404,6 +404,6 @@ static cl_int CL_API_CALL ipt__native_clFinish(cl_command_queue queue)
 }
 
 #define IPT__NATIVE_ADDRESS(result, name, parameters) ipt__native_##name,
-static const ipt__driver ipt__native = {ipt__native_program_of, IPT_ENTRY_POINT_LIST(IPT__NATIVE_ADDRESS)};
+static const ipt__driver ipt__native = {ipt__native_program_of, NULL, IPT_ENTRY_POINT_LIST(IPT__NATIVE_ADDRESS)};
 
 #endif

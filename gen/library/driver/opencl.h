@@ -104,7 +104,7 @@ static ipt_result ipt__opencl_open(void)
 #define IPT_ENTRY_POINT(name) name
 #endif
 #define IPT__ENTRY_POINT_ADDRESS(result, name, parameters) IPT_ENTRY_POINT(name),
-static const ipt__driver ipt__opencl = {NULL, IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
+static const ipt__driver ipt__opencl = {NULL, NULL, IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
 
 static ipt_result ipt__opencl_open(void)
 {

@@ -173,7 +173,10 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
             return ipt__fail_opencl("clGetCommandQueueInfo", error);
         run->holds = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     }
-    if (!workspace->last)
+    /* A graph's commands cannot wait for those outside, which the caller orders. */
+    workspace->captured |= run->captured;
+    run->plan->device->dirty |= workspace->captured; /* a graph may have run since */
+    if (!workspace->last || run->captured)
         return IPT_SUCCESS;
     if (!ipt__calls(run->plan->context)
              ->clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
@@ -218,6 +221,13 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     if (result) {
         plan->device->dirty = 1;
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
+    }
+    if (run->captured) {
+        if (event)
+            *event = run->previous;
+        else
+            ipt__calls(run->plan->context)->clReleaseEvent(run->previous);
+        return result;
     }
     if (workspace->last)
         ipt__calls(run->plan->context)->clReleaseEvent(workspace->last);
@@ -309,7 +319,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
     ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN, 0, 0};
-    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events};
+    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events, 0};
     ipt_result result;
     if (event)
         *event = NULL;
@@ -359,7 +369,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 {
     ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY, 0, 0},
                  to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY, 0, 0};
-    ipt__call call = {queue, source, destination, source_offset, destination_offset, 0, num_wait_events, wait_events};
+    ipt__call call = {
+        queue, source, destination, source_offset, destination_offset, 0, num_wait_events, wait_events, 0};
     ipt_result result;
     if (event)
         *event = NULL;

@@ -13,6 +13,7 @@ typedef struct ipt__run {
     int commands;      /* number of enqueued commands */
     int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
     int unaligned;     /* a buffer's host memory is not aligned to words: kernels move units */
+    int captured;      /* a graph takes the commands, and repeats them */
     cl_mem buffers[2]; /* the caller's: source and target, equal in place */
     cl_ulong bases[2]; /* where their batches begin, in the plan's units */
 } ipt__run;
@@ -26,6 +27,7 @@ typedef struct ipt__call {
     size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
     cl_uint wait_count;
     const cl_event *wait;
+    int captured; /* a graph takes the commands, and repeats them */
 } ipt__call;
 
 static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of_place)
@@ -37,6 +39,7 @@ static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of
     run.wait_count = call->wait_count;
     run.wait = call->wait;
     run.unaligned = call->address % IPT__WORD_BYTES != 0;
+    run.captured = call->captured;
     run.buffers[0] = out_of_place ? call->source : call->target;
     run.buffers[1] = call->target;
     run.bases[0] = (out_of_place ? call->source_offset : call->target_offset) / plan->problem.unit_bytes;
@@ -77,6 +80,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     ipt__plan_kernel *const kernel = &run->plan->device->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
+    const ipt__driver *const calls = ipt__calls(run->plan->context);
     ipt__kernel_call call;
     cl_event event = NULL;
     cl_int error;
@@ -96,9 +100,8 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     kernel->set = *arguments;
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
-    error = ipt__calls(run->plan->context)
-                ->clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
-                                         run->wait_count, run->wait, &event);
+    error = (launch->cooperative && calls->launch_together ? calls->launch_together : calls->clEnqueueNDRangeKernel)(
+        run->queue, kernel->kernel, 1, NULL, &global_size, &local_size, run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
@@ -211,10 +214,10 @@ static ipt_result ipt__run_launch(ipt__run *run, const ipt__launch *launch, ipt_
         return ipt__run_clear(run, launch->offset, launch->bytes);
     arguments = launch->arguments;
     ipt__launch_place(run, launch, turn, &arguments);
-    if (!launch->cooperative)
-        return ipt__run_kernel(run, launch, &arguments);
-    result = ipt__run_cooperative(run, launch, &arguments);
-    if (!result)
+    result = launch->cooperative && !ipt__calls(run->plan->context)->launch_together
+                 ? ipt__run_cooperative(run, launch, &arguments)
+                 : ipt__run_kernel(run, launch, &arguments);
+    if (!result && launch->cooperative)
         run->plan->device->turn = !run->plan->device->turn;
     return result;
 }

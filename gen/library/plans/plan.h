@@ -17,6 +17,7 @@ typedef struct ipt__workspace {
     size_t unit_most;    /* the most bytes of a unit of new plans that borrow the workspace */
     cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
+    int captured;        /* a graph has commands that use the buffer */
 } ipt__workspace;
 
 enum { IPT__MOST_PASSES = IPT_MAX_RANK }; /* over an array, without an expression's: see ipt__axes_extend */

@@ -1,31 +1,5 @@
-/* The CUDA driver: memory, streams as in-order queues, events, and commands. */
+/* The CUDA driver's commands, and its table. */
 #ifdef IPT_CUDA
-
-typedef struct ipt__cuda_memory {
-    ipt__cuda_object object;
-    cl_context context;
-    cl_mem_flags flags;
-    size_t bytes;
-    ipt__cu_address address;
-    void *host; /* pinned memory; NULL: the device's */
-} ipt__cuda_memory;
-
-typedef struct ipt__cuda_queue {
-    ipt__cuda_object object;
-    cl_context context;
-    cl_command_queue_properties properties;
-    ipt__cu_stream stream;
-    ipt__cu_event base; /* of profiling times; NULL: none are wanted */
-} ipt__cuda_queue;
-
-typedef struct ipt__cuda_event {
-    ipt__cuda_object object;
-    cl_context context;
-    ipt__cuda_queue *queue;   /* NULL: the user's event */
-    ipt__cu_event begin, end; /* begin is NULL without profiling */
-    volatile cl_uint *word;   /* of the user's event: 1 once it has ended */
-    cl_int status;            /* of the user's event */
-} ipt__cuda_event;
 
 /* A command's place: its queue, what it waits for, the event that it returns. */
 typedef struct ipt__cuda_place {
@@ -35,168 +9,6 @@ typedef struct ipt__cuda_place {
     cl_event *event;
     ipt__cuda_event *made;
 } ipt__cuda_place;
-
-static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
-                                                   cl_int *error)
-{
-    ipt__cuda_memory *const made = (ipt__cuda_memory *)calloc(1, sizeof *made);
-    ipt__cu_result failure;
-    if (!made || (flags & CL_MEM_USE_HOST_PTR)) {
-        free(made);
-        return (cl_mem)ipt__cuda_made(NULL, made ? CL_INVALID_VALUE : CL_OUT_OF_HOST_MEMORY, error);
-    }
-    ipt__cuda_begin(&made->object);
-    made->context = context;
-    made->flags = flags;
-    made->bytes = bytes;
-    ipt__cuda_enter(context);
-    if (flags & CL_MEM_ALLOC_HOST_PTR) {
-        failure = ipt__cu.cuMemHostAlloc(&made->host, bytes, IPT__CU_MAPPED);
-        if (!failure)
-            failure = ipt__cu.cuMemHostGetDevicePointer(&made->address, made->host, 0);
-    } else
-        failure = ipt__cu.cuMemAlloc(&made->address, bytes);
-    if (!failure && (flags & CL_MEM_COPY_HOST_PTR))
-        failure = ipt__cu.cuMemcpyHtoDAsync(made->address, host, bytes, NULL);
-    if (!failure && (flags & CL_MEM_COPY_HOST_PTR))
-        failure = ipt__cu.cuStreamSynchronize(NULL);
-    ipt__cuda_leave();
-    if (failure) {
-        free(made);
-        return (cl_mem)ipt__cuda_made(NULL, CL_MEM_OBJECT_ALLOCATION_FAILURE, error);
-    }
-    return (cl_mem)ipt__cuda_made(made, CL_SUCCESS, error);
-}
-
-static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
-{
-    ipt__cuda_memory *const released = (ipt__cuda_memory *)(void *)memory;
-    if (!ipt__cuda_drop(released))
-        return CL_SUCCESS;
-    ipt__cuda_enter(released->context);
-    if (released->host)
-        ipt__cu.cuMemFreeHost(released->host);
-    else
-        ipt__cu.cuMemFree(released->address);
-    ipt__cuda_leave();
-    free(released);
-    return CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL ipt__cuda_clGetMemObjectInfo(cl_mem memory, cl_mem_info name, size_t capacity, void *value,
-                                                       size_t *size)
-{
-    const ipt__cuda_memory *const asked = (const ipt__cuda_memory *)(void *)memory;
-    const cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
-    const void *const none = NULL;
-    const size_t offset = 0;
-    if (!ipt__cuda_owns(memory))
-        return CL_INVALID_MEM_OBJECT;
-    switch (name) {
-    case CL_MEM_TYPE:
-        return ipt__cuda_answer(&type, sizeof type, capacity, value, size);
-    case CL_MEM_FLAGS:
-        return ipt__cuda_answer(&asked->flags, sizeof asked->flags, capacity, value, size);
-    case CL_MEM_SIZE:
-        return ipt__cuda_answer(&asked->bytes, sizeof asked->bytes, capacity, value, size);
-    case CL_MEM_CONTEXT:
-        return ipt__cuda_answer(&asked->context, sizeof asked->context, capacity, value, size);
-    case CL_MEM_HOST_PTR:
-    case CL_MEM_ASSOCIATED_MEMOBJECT:
-        return ipt__cuda_answer(&none, sizeof none, capacity, value, size);
-    case CL_MEM_OFFSET:
-        return ipt__cuda_answer(&offset, sizeof offset, capacity, value, size);
-    default:
-        return CL_INVALID_VALUE;
-    }
-}
-
-static cl_command_queue CL_API_CALL ipt__cuda_clCreateCommandQueue(cl_context context, cl_device_id device,
-                                                                   cl_command_queue_properties properties,
-                                                                   cl_int *error)
-{
-    ipt__cuda_queue *const made = (ipt__cuda_queue *)calloc(1, sizeof *made);
-    ipt__cu_result failure;
-    (void)device;
-    if (!made)
-        return (cl_command_queue)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
-    ipt__cuda_begin(&made->object);
-    made->context = context;
-    made->properties = properties & (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE; /* streams are in order */
-    ipt__cuda_enter(context);
-    failure = ipt__cu.cuStreamCreate(&made->stream, IPT__CU_NON_BLOCKING);
-    if (!failure && made->properties)
-        failure = ipt__cu.cuEventCreate(&made->base, 0);
-    if (!failure && made->base)
-        failure = ipt__cu.cuEventRecord(made->base, made->stream);
-    ipt__cuda_leave();
-    if (failure) {
-        free(made);
-        return (cl_command_queue)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
-    }
-    return (cl_command_queue)ipt__cuda_made(made, CL_SUCCESS, error);
-}
-
-static cl_int CL_API_CALL ipt__cuda_clReleaseCommandQueue(cl_command_queue queue)
-{
-    ipt__cuda_queue *const released = (ipt__cuda_queue *)(void *)queue;
-    if (!ipt__cuda_drop(released))
-        return CL_SUCCESS;
-    ipt__cuda_enter(released->context);
-    ipt__cu.cuStreamDestroy(released->stream); /* its commands go on */
-    if (released->base)
-        ipt__cu.cuEventDestroy(released->base);
-    ipt__cuda_leave();
-    free(released);
-    return CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL ipt__cuda_clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name,
-                                                          size_t capacity, void *value, size_t *size)
-{
-    const ipt__cuda_queue *const asked = (const ipt__cuda_queue *)(void *)queue;
-    cl_device_id device;
-    if (!ipt__cuda_owns(queue))
-        return CL_INVALID_COMMAND_QUEUE;
-    device = ipt__cuda_handle(((const ipt__cuda_context *)(void *)asked->context)->device);
-    return name == CL_QUEUE_CONTEXT  ? ipt__cuda_answer(&asked->context, sizeof asked->context, capacity, value, size)
-           : name == CL_QUEUE_DEVICE ? ipt__cuda_answer(&device, sizeof device, capacity, value, size)
-           : name == CL_QUEUE_PROPERTIES
-               ? ipt__cuda_answer(&asked->properties, sizeof asked->properties, capacity, value, size)
-               : CL_INVALID_VALUE;
-}
-
-static cl_int CL_API_CALL ipt__cuda_clReleaseEvent(cl_event event)
-{
-    ipt__cuda_event *const released = (ipt__cuda_event *)(void *)event;
-    if (!ipt__cuda_drop(released))
-        return CL_SUCCESS;
-    ipt__cuda_enter(released->context);
-    if (released->begin)
-        ipt__cu.cuEventDestroy(released->begin);
-    if (released->end)
-        ipt__cu.cuEventDestroy(released->end);
-    if (released->word)
-        ipt__cu.cuMemFreeHost((void *)(size_t)released->word);
-    ipt__cuda_leave();
-    if (released->queue)
-        ipt__cuda_clReleaseCommandQueue((cl_command_queue)(void *)released->queue);
-    free(released);
-    return CL_SUCCESS;
-}
-
-static ipt__cuda_event *ipt__cuda_event_make(cl_context context, ipt__cuda_queue *queue)
-{
-    ipt__cuda_event *const made = (ipt__cuda_event *)calloc(1, sizeof *made);
-    if (!made)
-        return NULL;
-    ipt__cuda_begin(&made->object);
-    made->context = context;
-    made->queue = queue;
-    if (queue)
-        ipt__cuda_retain(queue);
-    return made;
-}
 
 /* Makes the command's event and lets its stream wait. The context is current until ipt__cuda_ends. */
 static ipt__cu_result ipt__cuda_begins(ipt__cuda_place *place)
@@ -208,37 +20,35 @@ static ipt__cu_result ipt__cuda_begins(ipt__cuda_place *place)
     place->made = place->event ? ipt__cuda_event_make(queue->context, queue) : NULL;
     if (place->event && !place->made)
         return IPT__CU_OUT_OF_MEMORY;
-    for (i = 0; !error && i < place->count; ++i) {
-        const ipt__cuda_event *const other = (const ipt__cuda_event *)(void *)place->wait[i];
-        ipt__cu_address word;
-        if (!other->word) {
-            if (other->queue != queue) /* a stream is in order */
-                error = ipt__cu.cuStreamWaitEvent(queue->stream, other->end, 0);
-        } else if (!*other->word) {
-            error = ipt__cu.cuMemHostGetDevicePointer(&word, (void *)(size_t)other->word, 0);
-            if (!error)
-                error = ipt__cu.cuStreamWaitValue32(queue->stream, word, 1, IPT__CU_WAIT_GEQ);
-        }
-    }
+    for (i = 0; !error && i < place->count; ++i)
+        error = ipt__cuda_wait(queue, (ipt__cuda_event *)(void *)place->wait[i]);
     if (!error && place->made && queue->base)
-        error = ipt__cu.cuEventCreate(&place->made->begin, 0);
+        error = IPT__CU(cuEventCreate, (&place->made->begin, 0));
     if (!error && place->made && queue->base)
-        error = ipt__cu.cuEventRecord(place->made->begin, queue->stream);
+        error = IPT__CU(cuEventRecord, (place->made->begin, queue->stream));
     return error;
 }
 
-/* Records the command's event. error: of the command. */
+/* Ends a command. Its event is recorded later unless times are wanted. error: of the command. */
 static cl_int ipt__cuda_ends(ipt__cuda_place *place, ipt__cu_result error)
 {
-    if (!error && place->made)
-        error = ipt__cu.cuEventCreate(&place->made->end, place->queue->base ? 0 : IPT__CU_NO_TIMING);
-    if (!error && place->made)
-        error = ipt__cu.cuEventRecord(place->made->end, place->queue->stream);
+    ipt__cuda_queue *const queue = place->queue;
+    ipt__cuda_event *const made = place->made;
+    if (!error && made && queue->base) {
+        error = IPT__CU(cuEventRecord, (made->end, queue->stream));
+        made->recorded = 1;
+    } else if (!error && made) {
+        IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+        made->pending = queue;
+        made->next = queue->pending;
+        queue->pending = made;
+        IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    }
     ipt__cuda_leave();
-    if (error && place->made)
-        ipt__cuda_clReleaseEvent((cl_event)(void *)place->made);
+    if (error && made)
+        ipt__cuda_clReleaseEvent((cl_event)(void *)made);
     else if (place->event)
-        *place->event = (cl_event)(void *)place->made;
+        *place->event = (cl_event)(void *)made;
     return ipt__cuda_error(error);
 }
 
@@ -266,29 +76,50 @@ static cl_int CL_API_CALL ipt__cuda_clSetKernelArg(cl_kernel kernel, cl_uint ind
     return CL_SUCCESS;
 }
 
+/* Launches a kernel. together: all its work-groups run at the same time. */
+static cl_int ipt__cuda_launch(ipt__cuda_place *place, cl_kernel kernel, size_t size, size_t group_size, int together)
+{
+    ipt__cuda_kernel *const launched = (ipt__cuda_kernel *)(void *)kernel;
+    const unsigned groups = (unsigned)(size / group_size), items = (unsigned)group_size;
+    ipt__cuda_head head;
+    void *parameters[10];
+    unsigned local_bytes;
+    cl_uint i;
+    ipt__cu_result error = ipt__cuda_begins(place);
+    memcpy(&head, launched->program->code, sizeof head);
+    local_bytes = (unsigned)(head.local_bytes + launched->local_bytes);
+    for (i = 0; i < launched->info->memories; ++i)
+        parameters[i] = &launched->memories[i];
+    parameters[i] = &launched->arguments;
+    parameters[i + 1] = launched->value;
+    if (!error && together)
+        error = IPT__CU(cuLaunchCooperativeKernel, (launched->function, groups, 1, 1, items, 1, 1, local_bytes,
+                                                    place->queue->stream, parameters));
+    else if (!error)
+        error = IPT__CU(cuLaunchKernel, (launched->function, groups, 1, 1, items, 1, 1, local_bytes,
+                                         place->queue->stream, parameters, NULL));
+    return ipt__cuda_ends(place, error);
+}
+
 static cl_int CL_API_CALL ipt__cuda_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint rank,
                                                            const size_t *offset, const size_t *size,
                                                            const size_t *group_size, cl_uint count,
                                                            const cl_event *wait, cl_event *event)
 {
-    ipt__cuda_kernel *const launched = (ipt__cuda_kernel *)(void *)kernel;
     ipt__cuda_place place = IPT__CUDA_PLACE;
-    ipt__cuda_head head;
-    void *parameters[10];
-    cl_uint i;
-    ipt__cu_result error = ipt__cuda_begins(&place);
     (void)rank;
     (void)offset;
-    memcpy(&head, launched->program->code, sizeof head);
-    for (i = 0; i < launched->info->memories; ++i)
-        parameters[i] = &launched->memories[i];
-    parameters[i] = &launched->arguments;
-    parameters[i + 1] = launched->value;
-    if (!error)
-        error = ipt__cu.cuLaunchKernel(launched->function, (unsigned)(*size / *group_size), 1, 1, (unsigned)*group_size,
-                                       1, 1, (unsigned)(head.local_bytes + launched->local_bytes), place.queue->stream,
-                                       parameters, NULL);
-    return ipt__cuda_ends(&place, error);
+    return ipt__cuda_launch(&place, kernel, *size, *group_size, 0);
+}
+
+static cl_int CL_API_CALL ipt__cuda_launch_together(cl_command_queue queue, cl_kernel kernel, cl_uint rank,
+                                                    const size_t *offset, const size_t *size, const size_t *group_size,
+                                                    cl_uint count, const cl_event *wait, cl_event *event)
+{
+    ipt__cuda_place place = IPT__CUDA_PLACE;
+    (void)rank;
+    (void)offset;
+    return ipt__cuda_launch(&place, kernel, *size, *group_size, 1);
 }
 
 static ipt__cu_address ipt__cuda_address(cl_mem memory, size_t offset)
@@ -306,8 +137,8 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueFillBuffer(cl_command_queue queue, 
     ipt__cu_result error = ipt__cuda_begins(&place);
     memcpy(&word, pattern, ipt__min(pattern_bytes, sizeof word));
     if (!error)
-        error = pattern_bytes == 1   ? ipt__cu.cuMemsetD8Async(to, (unsigned char)word, bytes, place.queue->stream)
-                : pattern_bytes == 4 ? ipt__cu.cuMemsetD32Async(to, word, bytes / 4, place.queue->stream)
+        error = pattern_bytes == 1   ? IPT__CU(cuMemsetD8Async, (to, (unsigned char)word, bytes, place.queue->stream))
+                : pattern_bytes == 4 ? IPT__CU(cuMemsetD32Async, (to, word, bytes / 4, place.queue->stream))
                                      : IPT__CU_INVALID_VALUE;
     return ipt__cuda_ends(&place, error);
 }
@@ -319,8 +150,8 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueCopyBuffer(cl_command_queue queue, 
     ipt__cuda_place place = IPT__CUDA_PLACE;
     ipt__cu_result error = ipt__cuda_begins(&place);
     if (!error)
-        error = ipt__cu.cuMemcpyDtoDAsync(ipt__cuda_address(to, to_offset), ipt__cuda_address(from, from_offset), bytes,
-                                          place.queue->stream);
+        error = IPT__CU(cuMemcpyDtoDAsync, (ipt__cuda_address(to, to_offset), ipt__cuda_address(from, from_offset), bytes,
+                                          place.queue->stream));
     return ipt__cuda_ends(&place, error);
 }
 
@@ -331,9 +162,9 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueWriteBuffer(cl_command_queue queue,
     ipt__cuda_place place = IPT__CUDA_PLACE;
     ipt__cu_result error = ipt__cuda_begins(&place);
     if (!error)
-        error = ipt__cu.cuMemcpyHtoDAsync(ipt__cuda_address(memory, offset), host, bytes, place.queue->stream);
+        error = IPT__CU(cuMemcpyHtoDAsync, (ipt__cuda_address(memory, offset), host, bytes, place.queue->stream));
     if (!error && blocks)
-        error = ipt__cu.cuStreamSynchronize(place.queue->stream);
+        error = IPT__CU(cuStreamSynchronize, (place.queue->stream));
     return ipt__cuda_ends(&place, error);
 }
 
@@ -344,9 +175,9 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueReadBuffer(cl_command_queue queue, 
     ipt__cuda_place place = IPT__CUDA_PLACE;
     ipt__cu_result error = ipt__cuda_begins(&place);
     if (!error)
-        error = ipt__cu.cuMemcpyDtoHAsync(host, ipt__cuda_address(memory, offset), bytes, place.queue->stream);
+        error = IPT__CU(cuMemcpyDtoHAsync, (host, ipt__cuda_address(memory, offset), bytes, place.queue->stream));
     if (!error && blocks)
-        error = ipt__cu.cuStreamSynchronize(place.queue->stream);
+        error = IPT__CU(cuStreamSynchronize, (place.queue->stream));
     return ipt__cuda_ends(&place, error);
 }
 
@@ -384,10 +215,10 @@ static cl_int ipt__cuda_copies(ipt__cuda_place *place, const ipt__cuda_box *box,
         copy.to_pitch = box->writes ? box->device_pitch[0] : box->host_pitch[0];
         copy.bytes = box->region[0];
         copy.rows = box->region[1];
-        error = ipt__cu.cuMemcpy2DAsync(&copy, place->queue->stream);
+        error = IPT__CU(cuMemcpy2DAsync, (&copy, place->queue->stream));
     }
     if (!error && blocks)
-        error = ipt__cu.cuStreamSynchronize(place->queue->stream);
+        error = IPT__CU(cuStreamSynchronize, (place->queue->stream));
     return ipt__cuda_ends(place, error);
 }
 
@@ -448,7 +279,7 @@ static void *CL_API_CALL ipt__cuda_clEnqueueMapBuffer(cl_command_queue queue, cl
     if (!host)
         return ipt__cuda_made(NULL, CL_INVALID_VALUE, error);
     if (!failure && blocks)
-        failure = ipt__cu.cuStreamSynchronize(place.queue->stream);
+        failure = IPT__CU(cuStreamSynchronize, (place.queue->stream));
     result = ipt__cuda_ends(&place, failure);
     return ipt__cuda_made(result ? NULL : host + offset, result, error);
 }
@@ -469,10 +300,10 @@ static cl_event CL_API_CALL ipt__cuda_clCreateUserEvent(cl_context context, cl_i
     if (!made)
         return (cl_event)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
     ipt__cuda_enter(context);
-    failure = ipt__cu.cuMemHostAlloc(&word, sizeof(cl_uint), IPT__CU_MAPPED);
+    failure = IPT__CU(cuMemHostAlloc, (&word, sizeof(cl_uint), IPT__CU_MAPPED));
     ipt__cuda_leave();
     if (failure) {
-        free(made);
+        ipt__cuda_clReleaseEvent((cl_event)(void *)made);
         return (cl_event)ipt__cuda_made(NULL, ipt__cuda_error(failure), error);
     }
     made->word = (volatile cl_uint *)word;
@@ -493,11 +324,11 @@ static cl_int CL_API_CALL ipt__cuda_clSetUserEventStatus(cl_event event, cl_int 
 }
 
 /* The status of an event. waits: until it has ended. */
-static cl_int ipt__cuda_status(const ipt__cuda_event *event, int waits)
+static cl_int ipt__cuda_status(ipt__cuda_event *event, int waits)
 {
     cl_int status;
     ipt__cu_result error;
-    if (event->word) {
+    if (!event->stream) {
         while (waits && !*event->word)
             ipt__cuda_pause();
         IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
@@ -506,7 +337,9 @@ static cl_int ipt__cuda_status(const ipt__cuda_event *event, int waits)
         return status;
     }
     ipt__cuda_enter(event->context);
-    error = waits ? ipt__cu.cuEventSynchronize(event->end) : ipt__cu.cuEventQuery(event->end);
+    error = ipt__cuda_record(event);
+    if (!error && event->recorded)
+        error = waits ? IPT__CU(cuEventSynchronize, (event->end)) : IPT__CU(cuEventQuery, (event->end));
     ipt__cuda_leave();
     return error == IPT__CU_NOT_READY ? 1 /* CL_RUNNING */ : error ? ipt__cuda_error(error) : CL_COMPLETE;
 }
@@ -516,7 +349,7 @@ static cl_int CL_API_CALL ipt__cuda_clWaitForEvents(cl_uint count, const cl_even
     cl_int failed = CL_SUCCESS;
     cl_uint i;
     for (i = 0; i < count; ++i)
-        if (ipt__cuda_status((const ipt__cuda_event *)(void *)events[i], 1) < 0)
+        if (ipt__cuda_status((ipt__cuda_event *)(void *)events[i], 1) < 0)
             failed = -14; /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
     return failed;
 }
@@ -524,7 +357,7 @@ static cl_int CL_API_CALL ipt__cuda_clWaitForEvents(cl_uint count, const cl_even
 static cl_int CL_API_CALL ipt__cuda_clGetEventInfo(cl_event event, cl_event_info name, size_t capacity, void *value,
                                                    size_t *size)
 {
-    const ipt__cuda_event *const asked = (const ipt__cuda_event *)(void *)event;
+    ipt__cuda_event *const asked = (ipt__cuda_event *)(void *)event;
     cl_command_queue queue;
     cl_int status;
     if (!ipt__cuda_owns(event))
@@ -550,8 +383,8 @@ static cl_int CL_API_CALL ipt__cuda_clGetEventProfilingInfo(cl_event event, cl_p
     if (!asked->begin)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     ipt__cuda_enter(asked->context);
-    error = ipt__cu.cuEventElapsedTime(&since, asked->queue->base,
-                                       name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin);
+    error = IPT__CU(cuEventElapsedTime, (&since, asked->queue->base,
+                                       name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin));
     ipt__cuda_leave();
     time = (cl_ulong)((double)since * 1e6);
     return error ? CL_PROFILING_INFO_NOT_AVAILABLE : ipt__cuda_answer(&time, sizeof time, capacity, value, size);
@@ -565,8 +398,12 @@ static cl_int CL_API_CALL ipt__cuda_clRetainEvent(cl_event event)
 
 static cl_int CL_API_CALL ipt__cuda_clFlush(cl_command_queue queue)
 {
-    (void)queue;
-    return CL_SUCCESS;
+    ipt__cuda_queue *const flushed = (ipt__cuda_queue *)(void *)queue;
+    ipt__cu_result error;
+    ipt__cuda_enter(flushed->context);
+    error = ipt__cuda_record_all(flushed);
+    ipt__cuda_leave();
+    return ipt__cuda_error(error);
 }
 
 static cl_int CL_API_CALL ipt__cuda_clFinish(cl_command_queue queue)
@@ -574,12 +411,12 @@ static cl_int CL_API_CALL ipt__cuda_clFinish(cl_command_queue queue)
     const ipt__cuda_queue *const asked = (const ipt__cuda_queue *)(void *)queue;
     ipt__cu_result error;
     ipt__cuda_enter(asked->context);
-    error = ipt__cu.cuStreamSynchronize(asked->stream);
+    error = IPT__CU(cuStreamSynchronize, (asked->stream));
     ipt__cuda_leave();
     return ipt__cuda_error(error);
 }
 
 #define IPT__CUDA_ADDRESS(result, name, parameters) ipt__cuda_##name,
-static const ipt__driver ipt__cuda = {NULL, IPT_ENTRY_POINT_LIST(IPT__CUDA_ADDRESS)};
+static const ipt__driver ipt__cuda = {NULL, ipt__cuda_launch_together, IPT_ENTRY_POINT_LIST(IPT__CUDA_ADDRESS)};
 
 #endif
