@@ -3139,7 +3139,8 @@ typedef struct ipt__driver {
      * driver compiles text. */
     cl_program (*program_of)(ipt__kernel_id kernel, const ipt__params *params, cl_int *error);
     /* As clEnqueueNDRangeKernel, for a kernel whose work-groups wait for each other: they run at the same time, whatever
-     * else runs. NULL: the driver has no such launch, and the library lets such kernels follow one another. */
+     * else runs. CL_INVALID_GLOBAL_WORK_SIZE: they are too many, and nothing was enqueued. NULL: the driver has no such
+     * launch. */
     cl_int(CL_API_CALL *launch_together)(cl_command_queue queue, cl_kernel kernel, cl_uint rank, const size_t *offset,
                                          const size_t *size, const size_t *group_size, cl_uint wait_count,
                                          const cl_event *wait, cl_event *event);
@@ -5318,6 +5319,8 @@ typedef struct ipt__cu_copy {
     X(cuLaunchKernel, "cuLaunchKernel",                                                                                \
       (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
        void **, void **))                                                                                               \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                      \
+      (int *, ipt__cu_function, int, size_t))                                                                          \
     X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                                          \
       (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
        void **))
@@ -5756,6 +5759,8 @@ typedef struct ipt__cuda_kernel {
     const ipt__kernel_info *info;
     ipt__cu_address memories[8];
     size_t local_bytes; /* of the launch */
+    size_t together;    /* most work-groups of the following form that run at the same time */
+    size_t together_items, together_bytes;
     ipt__arguments arguments;
     cl_ulong value[2]; /* of the expression's argument */
 } ipt__cuda_kernel;
@@ -6410,6 +6415,22 @@ static cl_int CL_API_CALL ipt__cuda_clSetKernelArg(cl_kernel kernel, cl_uint ind
     return CL_SUCCESS;
 }
 
+/* Whether a launch's work-groups can run at the same time. The context is current. */
+static int ipt__cuda_fits(ipt__cuda_kernel *kernel, size_t groups, size_t items, size_t local_bytes)
+{
+    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)kernel->program->context)->device;
+    int each = 0;
+    if (kernel->together_items != items || kernel->together_bytes != local_bytes) {
+        if (ipt__cuda_attribute(device, IPT__CU_COOPERATES) &&
+            ipt__cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel->function, (int)items, local_bytes))
+            each = 0;
+        kernel->together = (size_t)each * (size_t)ipt__cuda_attribute(device, IPT__CU_UNITS);
+        kernel->together_items = items;
+        kernel->together_bytes = local_bytes;
+    }
+    return groups <= kernel->together;
+}
+
 /* Launches a kernel. together: all its work-groups run at the same time. */
 static cl_int ipt__cuda_launch(ipt__cuda_place *place, cl_kernel kernel, size_t size, size_t group_size, int together)
 {
@@ -6419,9 +6440,18 @@ static cl_int ipt__cuda_launch(ipt__cuda_place *place, cl_kernel kernel, size_t 
     void *parameters[10];
     unsigned local_bytes;
     cl_uint i;
-    ipt__cu_result error = ipt__cuda_begins(place);
+    ipt__cu_result error;
     memcpy(&head, launched->program->code, sizeof head);
     local_bytes = (unsigned)(head.local_bytes + launched->local_bytes);
+    if (together) {
+        int fits;
+        ipt__cuda_enter(launched->program->context);
+        fits = ipt__cuda_fits(launched, groups, items, local_bytes);
+        ipt__cuda_leave();
+        if (!fits)
+            return CL_INVALID_GLOBAL_WORK_SIZE;
+    }
+    error = ipt__cuda_begins(place);
     for (i = 0; i < launched->info->memories; ++i)
         parameters[i] = &launched->memories[i];
     parameters[i] = &launched->arguments;
@@ -7744,25 +7774,37 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
 }
 
 #ifdef IPT_CUDA
-/* Takes CUDA's first device, or the first whose name contains the desc's, or that of the desc's or current context. */
+/* Whether a name is "cuda", or "cuda:1" with the number of a device, which goes to *number; else -1 does. */
+static int ipt__is_cuda(const char *name, int *number)
+{
+    char driver[5] = "";
+    *number = -1;
+    if (!name || strlen(name) < 4)
+        return 0;
+    memcpy(driver, name, 4);
+    if (name[4] == ':' && name[5] >= '0' && name[5] <= '9' && strlen(name) < 9)
+        *number = atoi(name + 5);
+    return ipt__is_driver_name(driver, "cuda") && (!name[4] || *number >= 0);
+}
+
+/* Takes the device of the desc's context, the named one, that of the thread's current context, or the first. */
 static IPT__RARE ipt_result ipt__choose_cuda(const ipt_context_desc *desc, const char *name, cl_device_id *device)
 {
     const ipt_result result = ipt__cuda_open();
-    ipt__cu_device number;
-    int i;
+    ipt__cu_device current;
+    int number, i;
+    const int any = ipt__is_cuda(name, &number) || !name;
     *device = NULL;
     if (!result && desc->device)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_CUDA, and device is another driver's");
     if (!result && desc->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "driver is IPT_DRIVER_CUDA, and context is another driver's: set cuda_context");
-    if (!result && (!name || ipt__is_driver_name(name, "cuda")) && ipt__cuda_current(desc->cuda_context, &number)) {
-        *device = ipt__cuda_handle(number);
-        return IPT_SUCCESS;
-    }
+    if (!result && any && number < 0 && ipt__cuda_current(desc->cuda_context, &current))
+        number = current;
     for (i = 0; !result && i < ipt__cu.device_count && i < IPT__CUDA_DEVICES && !*device; ++i) {
         ipt__questions asked = ipt__questions_to(IPT__DRIVER_CUDA, ipt__cuda_handle(i));
-        if (!name || ipt__is_driver_name(name, "cuda") || ipt__device_has_name(&asked, name))
+        if (any ? number < 0 || number == i : ipt__device_has_name(&asked, name))
             *device = ipt__cuda_handle(i);
     }
     return result || *device ? result : ipt__fail(IPT_ERROR_NO_DEVICE, "no CUDA device has this name: %.200s", name);
@@ -7792,20 +7834,12 @@ static int ipt__is_native(const ipt_context_desc *desc, const char *name)
             (desc->device == IPT__NATIVE_DEVICE || ipt__is_driver_name(name, "native")));
 }
 
-/* Chooses a driver and its device. */
-static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
-                                               cl_device_id *device)
+/* Chooses OpenCL or the native driver, and a device. name: a device's; NULL without one. */
+static IPT__RARE ipt_result ipt__choose_general(const ipt_context_desc *desc, const char *name, ipt__driver_id *driver,
+                                                cl_device_id *device)
 {
-    char room[256];
     const int given = desc->context || desc->device;
-    const char *const name =
-        desc->device_name || given ? desc->device_name : ipt__environment("IPT_DEVICE", room, sizeof room);
     ipt_result result;
-#ifdef IPT_CUDA
-    *driver = IPT__DRIVER_CUDA;
-    if (desc->driver == IPT_DRIVER_CUDA || (name && ipt__is_driver_name(name, "cuda")))
-        return ipt__choose_cuda(desc, name, device);
-#endif
     *driver = IPT__DRIVER_NATIVE;
     *device = IPT__NATIVE_DEVICE;
     if (ipt__is_native(desc, name))
@@ -7826,10 +7860,11 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     return IPT_SUCCESS;
 }
 #else
-static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
-                                               cl_device_id *device)
+static IPT__RARE ipt_result ipt__choose_general(const ipt_context_desc *desc, const char *name, ipt__driver_id *driver,
+                                                cl_device_id *device)
 {
     ipt_result result;
+    (void)name;
     *driver = IPT__DRIVER_OPENCL;
     if (desc->driver == IPT_DRIVER_NATIVE)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE, and ipt was compiled without it: "
@@ -7838,6 +7873,27 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     return result ? result : ipt__choose_device(*driver, desc, device);
 }
 #endif
+
+/* Chooses a driver and its device. */
+static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
+                                               cl_device_id *device)
+{
+    char room[256];
+    const char *const name = desc->device_name || desc->context || desc->device
+                                 ? desc->device_name
+                                 : ipt__environment("IPT_DEVICE", room, sizeof room);
+#ifdef IPT_CUDA
+    int number;
+    *driver = IPT__DRIVER_CUDA;
+    if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number))
+        return ipt__choose_cuda(desc, name, device);
+#else
+    if (desc->driver == IPT_DRIVER_CUDA)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "driver is IPT_DRIVER_CUDA, and ipt was compiled without it: define IPT_CUDA");
+#endif
+    return ipt__choose_general(desc, name, driver, device);
+}
 
 /* Reads the memory model and the sub-groups of a device. */
 static void ipt__read_model(const ipt__questions *asked, const char *extensions, unsigned version, ipt__limits *limits)
@@ -16887,8 +16943,10 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
-/* Enqueues a launch's kernel with `arguments`. The caller has locked the workspace. */
-static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
+/* Enqueues a launch's kernel with `arguments`. The caller has locked the workspace. together: NULL, or asks that the
+ * work-groups run at the same time, and says whether they do: if not, nothing was enqueued. */
+static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments,
+                                  int *together)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
     ipt__plan_kernel *const kernel = &run->plan->device->kernels[launch->kernel];
@@ -16914,8 +16972,13 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     kernel->set = *arguments;
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
-    error = (launch->cooperative && calls->launch_together ? calls->launch_together : calls->clEnqueueNDRangeKernel)(
+    error = (together ? calls->launch_together : calls->clEnqueueNDRangeKernel)(
         run->queue, kernel->kernel, 1, NULL, &global_size, &local_size, run->wait_count, run->wait, &event);
+    if (together) {
+        *together = error != CL_INVALID_GLOBAL_WORK_SIZE;
+        if (!*together)
+            return IPT_SUCCESS;
+    }
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
@@ -16962,13 +17025,13 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
         run->wait = both;
         ++run->wait_count;
         if (!result)
-            result = ipt__run_kernel(run, launch, arguments);
+            result = ipt__run_kernel(run, launch, arguments, NULL);
         if (run->wait == both) { /* a failure, or the run holds */
             run->wait = wait;
             --run->wait_count;
         }
     } else {
-        result = ipt__run_kernel(run, launch, arguments);
+        result = ipt__run_kernel(run, launch, arguments, NULL);
     }
     if (!result) {
         if (context->cooperative_last)
@@ -17023,15 +17086,20 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
 static ipt_result ipt__run_launch(ipt__run *run, const ipt__launch *launch, ipt__turn turn)
 {
     ipt__arguments arguments;
-    ipt_result result;
+    ipt_result result = IPT_SUCCESS;
+    int together = 0;
     if (launch->kernel < 0)
         return ipt__run_clear(run, launch->offset, launch->bytes);
     arguments = launch->arguments;
     ipt__launch_place(run, launch, turn, &arguments);
-    result = launch->cooperative && !ipt__calls(run->plan->context)->launch_together
-                 ? ipt__run_cooperative(run, launch, &arguments)
-                 : ipt__run_kernel(run, launch, &arguments);
-    if (!result && launch->cooperative)
+    if (!launch->cooperative)
+        return ipt__run_kernel(run, launch, &arguments, NULL);
+    if (ipt__calls(run->plan->context)->launch_together)
+        result = ipt__run_kernel(run, launch, &arguments, &together);
+    if (!result && !together) /* a graph's launches cannot wait for others: they rely on the kernels' patience */
+        result = run->captured ? ipt__run_kernel(run, launch, &arguments, NULL)
+                               : ipt__run_cooperative(run, launch, &arguments);
+    if (!result)
         run->plan->device->turn = !run->plan->device->turn;
     return result;
 }
@@ -25997,9 +26065,11 @@ static ipt_result ipt__cuda_call_begin(const ipt_context *context, const unsigne
     call->queue.context = context->context;
     call->queue.stream = stream;
     ipt__cuda_enter(context->context);
-    error = IPT__CU(cuStreamGetId, (stream, &call->queue.id));
-    if (!error)
-        error = IPT__CU(cuStreamIsCapturing, (stream, &call->queue.captured));
+    error = IPT__CU(cuStreamIsCapturing, (stream, &call->queue.captured));
+    if (!error && call->queue.captured)
+        call->queue.id = ~0ull; /* CUDA names no stream that a graph captures, and no other stream waits for it */
+    else if (!error)
+        error = IPT__CU(cuStreamGetId, (stream, &call->queue.id));
     ipt__cuda_leave();
     return error ? ipt__fail_opencl("cuStreamGetId", ipt__cuda_error(error)) : IPT_SUCCESS;
 }

@@ -64,6 +64,7 @@ ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
 ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
 ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                             cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
+ipt_result ipt_plan_execute_cuda(ipt_plan *plan, unsigned long long address, void *stream);
 ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 size_t ipt_plan_workspace(const ipt_plan *plan);
 const char *ipt_plan_describe(const ipt_plan *plan);
@@ -140,6 +141,7 @@ builder.set_source(
     "ipt._ipt",
     """
 #define IPT_IMPLEMENTATION
+#define IPT_CUDA
 #define IPT_OPENCL_DYNAMIC /* works without OpenCL, and needs none of its files to be compiled */
 #include "ipt.h"
 #include "dlpack.h"

@@ -291,12 +291,13 @@ static void *executes_many(void *given)
 {
     const ipt_plan_desc desc = {.rows = 123, .cols = 77, .elem_size = 4};
     enum { COUNT = 123 * 77 };
-    const ipt__cu_stream stream = make_stream();
+    ipt__cu_stream stream = NULL;
     cl_uint *const data = (cl_uint *)malloc(COUNT * 4);
-    ipt__cu_address memory;
-    ipt_plan *plan;
+    ipt__cu_address memory = 0;
+    ipt_plan *plan = NULL;
     size_t wrong = 0;
-    ipt__cu.cuCtxPushCurrent(current);
+    wrong += ipt__cu.cuCtxPushCurrent(current) != 0;
+    wrong += ipt__cu.cuStreamCreate(&stream, IPT__CU_NON_BLOCKING) != 0;
     wrong += ipt_plan_create(context, &desc, &plan) != IPT_SUCCESS;
     wrong += ipt__cu.cuMemAlloc(&memory, COUNT * 4) != 0;
     for (size_t turn = 0; !wrong && turn < 20; ++turn) {

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 enum {
-    NOT_SUPPORTED = 801,
+    CAPTURES = 900,     /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
     NOT_CAPTURED = 905, /* CUDA_ERROR_STREAM_CAPTURE_ISOLATION */
     CAPTURED = 907      /* CUDA_ERROR_CAPTURED_EVENT */
 };
@@ -220,7 +220,7 @@ ipt__cu_result cuCtxSynchronize(void)
 ipt__cu_result cuStreamGetId(ipt__cu_stream given, unsigned long long *id)
 {
     *id = stream_of(given)->id;
-    return called();
+    return stream_of(given)->captures ? CAPTURES : called();
 }
 
 ipt__cu_result cuStreamIsCapturing(ipt__cu_stream given, int *captures)
@@ -909,6 +909,16 @@ ipt__cu_result cuLaunchKernel(ipt__cu_function function, unsigned groups, unsign
     if ((int)i + launched->info->local + 1 < launched->expects)
         memcpy(launch.expression, parameters[i + 1], sizeof launch.expression);
     return push(given, &launch);
+}
+
+ipt__cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *groups, ipt__cu_function function, int items,
+                                                            size_t local_bytes)
+{
+    (void)function;
+    (void)items;
+    (void)local_bytes;
+    *groups = 1;
+    return called();
 }
 
 /* The device has no launch of work-groups together: the kernels' own patience must do. */

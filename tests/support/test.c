@@ -95,7 +95,8 @@ int test_group_setup(void **state)
     (void)state;
     if (getenv("IPT_TEST_SEED"))
         seed = strtoull(getenv("IPT_TEST_SEED"), NULL, 0);
-    setenv("IPT_CACHE_DIR", "none", 1); /* tests share no cache files; cache tests set their own folder */
+    /* Tests share no cache files, unless the caller keeps some; cache tests set their own folder. */
+    setenv("IPT_CACHE_DIR", getenv("IPT_TEST_CACHE_DIR") ? getenv("IPT_TEST_CACHE_DIR") : "none", 1);
     if (getenv("IPT_TEST_WITHOUT_DEVICE"))
         return 0;
     if (!create_context()) {

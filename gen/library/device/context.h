@@ -208,25 +208,37 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
 }
 
 #ifdef IPT_CUDA
-/* Takes CUDA's first device, or the first whose name contains the desc's, or that of the desc's or current context. */
+/* Whether a name is "cuda", or "cuda:1" with the number of a device, which goes to *number; else -1 does. */
+static int ipt__is_cuda(const char *name, int *number)
+{
+    char driver[5] = "";
+    *number = -1;
+    if (!name || strlen(name) < 4)
+        return 0;
+    memcpy(driver, name, 4);
+    if (name[4] == ':' && name[5] >= '0' && name[5] <= '9' && strlen(name) < 9)
+        *number = atoi(name + 5);
+    return ipt__is_driver_name(driver, "cuda") && (!name[4] || *number >= 0);
+}
+
+/* Takes the device of the desc's context, the named one, that of the thread's current context, or the first. */
 static IPT__RARE ipt_result ipt__choose_cuda(const ipt_context_desc *desc, const char *name, cl_device_id *device)
 {
     const ipt_result result = ipt__cuda_open();
-    ipt__cu_device number;
-    int i;
+    ipt__cu_device current;
+    int number, i;
+    const int any = ipt__is_cuda(name, &number) || !name;
     *device = NULL;
     if (!result && desc->device)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_CUDA, and device is another driver's");
     if (!result && desc->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "driver is IPT_DRIVER_CUDA, and context is another driver's: set cuda_context");
-    if (!result && (!name || ipt__is_driver_name(name, "cuda")) && ipt__cuda_current(desc->cuda_context, &number)) {
-        *device = ipt__cuda_handle(number);
-        return IPT_SUCCESS;
-    }
+    if (!result && any && number < 0 && ipt__cuda_current(desc->cuda_context, &current))
+        number = current;
     for (i = 0; !result && i < ipt__cu.device_count && i < IPT__CUDA_DEVICES && !*device; ++i) {
         ipt__questions asked = ipt__questions_to(IPT__DRIVER_CUDA, ipt__cuda_handle(i));
-        if (!name || ipt__is_driver_name(name, "cuda") || ipt__device_has_name(&asked, name))
+        if (any ? number < 0 || number == i : ipt__device_has_name(&asked, name))
             *device = ipt__cuda_handle(i);
     }
     return result || *device ? result : ipt__fail(IPT_ERROR_NO_DEVICE, "no CUDA device has this name: %.200s", name);
@@ -256,20 +268,12 @@ static int ipt__is_native(const ipt_context_desc *desc, const char *name)
             (desc->device == IPT__NATIVE_DEVICE || ipt__is_driver_name(name, "native")));
 }
 
-/* Chooses a driver and its device. */
-static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
-                                               cl_device_id *device)
+/* Chooses OpenCL or the native driver, and a device. name: a device's; NULL without one. */
+static IPT__RARE ipt_result ipt__choose_general(const ipt_context_desc *desc, const char *name, ipt__driver_id *driver,
+                                                cl_device_id *device)
 {
-    char room[256];
     const int given = desc->context || desc->device;
-    const char *const name =
-        desc->device_name || given ? desc->device_name : ipt__environment("IPT_DEVICE", room, sizeof room);
     ipt_result result;
-#ifdef IPT_CUDA
-    *driver = IPT__DRIVER_CUDA;
-    if (desc->driver == IPT_DRIVER_CUDA || (name && ipt__is_driver_name(name, "cuda")))
-        return ipt__choose_cuda(desc, name, device);
-#endif
     *driver = IPT__DRIVER_NATIVE;
     *device = IPT__NATIVE_DEVICE;
     if (ipt__is_native(desc, name))
@@ -290,10 +294,11 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     return IPT_SUCCESS;
 }
 #else
-static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
-                                               cl_device_id *device)
+static IPT__RARE ipt_result ipt__choose_general(const ipt_context_desc *desc, const char *name, ipt__driver_id *driver,
+                                                cl_device_id *device)
 {
     ipt_result result;
+    (void)name;
     *driver = IPT__DRIVER_OPENCL;
     if (desc->driver == IPT_DRIVER_NATIVE)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "driver is IPT_DRIVER_NATIVE, and ipt was compiled without it: "
@@ -302,6 +307,27 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     return result ? result : ipt__choose_device(*driver, desc, device);
 }
 #endif
+
+/* Chooses a driver and its device. */
+static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
+                                               cl_device_id *device)
+{
+    char room[256];
+    const char *const name = desc->device_name || desc->context || desc->device
+                                 ? desc->device_name
+                                 : ipt__environment("IPT_DEVICE", room, sizeof room);
+#ifdef IPT_CUDA
+    int number;
+    *driver = IPT__DRIVER_CUDA;
+    if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number))
+        return ipt__choose_cuda(desc, name, device);
+#else
+    if (desc->driver == IPT_DRIVER_CUDA)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "driver is IPT_DRIVER_CUDA, and ipt was compiled without it: define IPT_CUDA");
+#endif
+    return ipt__choose_general(desc, name, driver, device);
+}
 
 /* Reads the memory model and the sub-groups of a device. */
 static void ipt__read_model(const ipt__questions *asked, const char *extensions, unsigned version, ipt__limits *limits)

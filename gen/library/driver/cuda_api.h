@@ -95,6 +95,8 @@ typedef struct ipt__cu_copy {
     X(cuLaunchKernel, "cuLaunchKernel",                                                                                \
       (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
        void **, void **))                                                                                               \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                      \
+      (int *, ipt__cu_function, int, size_t))                                                                          \
     X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                                          \
       (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
        void **))

@@ -76,6 +76,22 @@ static cl_int CL_API_CALL ipt__cuda_clSetKernelArg(cl_kernel kernel, cl_uint ind
     return CL_SUCCESS;
 }
 
+/* Whether a launch's work-groups can run at the same time. The context is current. */
+static int ipt__cuda_fits(ipt__cuda_kernel *kernel, size_t groups, size_t items, size_t local_bytes)
+{
+    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)kernel->program->context)->device;
+    int each = 0;
+    if (kernel->together_items != items || kernel->together_bytes != local_bytes) {
+        if (ipt__cuda_attribute(device, IPT__CU_COOPERATES) &&
+            ipt__cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel->function, (int)items, local_bytes))
+            each = 0;
+        kernel->together = (size_t)each * (size_t)ipt__cuda_attribute(device, IPT__CU_UNITS);
+        kernel->together_items = items;
+        kernel->together_bytes = local_bytes;
+    }
+    return groups <= kernel->together;
+}
+
 /* Launches a kernel. together: all its work-groups run at the same time. */
 static cl_int ipt__cuda_launch(ipt__cuda_place *place, cl_kernel kernel, size_t size, size_t group_size, int together)
 {
@@ -85,9 +101,18 @@ static cl_int ipt__cuda_launch(ipt__cuda_place *place, cl_kernel kernel, size_t 
     void *parameters[10];
     unsigned local_bytes;
     cl_uint i;
-    ipt__cu_result error = ipt__cuda_begins(place);
+    ipt__cu_result error;
     memcpy(&head, launched->program->code, sizeof head);
     local_bytes = (unsigned)(head.local_bytes + launched->local_bytes);
+    if (together) {
+        int fits;
+        ipt__cuda_enter(launched->program->context);
+        fits = ipt__cuda_fits(launched, groups, items, local_bytes);
+        ipt__cuda_leave();
+        if (!fits)
+            return CL_INVALID_GLOBAL_WORK_SIZE;
+    }
+    error = ipt__cuda_begins(place);
     for (i = 0; i < launched->info->memories; ++i)
         parameters[i] = &launched->memories[i];
     parameters[i] = &launched->arguments;

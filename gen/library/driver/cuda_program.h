@@ -23,6 +23,8 @@ typedef struct ipt__cuda_kernel {
     const ipt__kernel_info *info;
     ipt__cu_address memories[8];
     size_t local_bytes; /* of the launch */
+    size_t together;    /* most work-groups of the following form that run at the same time */
+    size_t together_items, together_bytes;
     ipt__arguments arguments;
     cl_ulong value[2]; /* of the expression's argument */
 } ipt__cuda_kernel;

@@ -11,7 +11,8 @@ typedef struct ipt__driver {
      * driver compiles text. */
     cl_program (*program_of)(ipt__kernel_id kernel, const ipt__params *params, cl_int *error);
     /* As clEnqueueNDRangeKernel, for a kernel whose work-groups wait for each other: they run at the same time, whatever
-     * else runs. NULL: the driver has no such launch, and the library lets such kernels follow one another. */
+     * else runs. CL_INVALID_GLOBAL_WORK_SIZE: they are too many, and nothing was enqueued. NULL: the driver has no such
+     * launch. */
     cl_int(CL_API_CALL *launch_together)(cl_command_queue queue, cl_kernel kernel, cl_uint rank, const size_t *offset,
                                          const size_t *size, const size_t *group_size, cl_uint wait_count,
                                          const cl_event *wait, cl_event *event);

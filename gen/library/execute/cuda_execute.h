@@ -40,9 +40,11 @@ static ipt_result ipt__cuda_call_begin(const ipt_context *context, const unsigne
     call->queue.context = context->context;
     call->queue.stream = stream;
     ipt__cuda_enter(context->context);
-    error = IPT__CU(cuStreamGetId, (stream, &call->queue.id));
-    if (!error)
-        error = IPT__CU(cuStreamIsCapturing, (stream, &call->queue.captured));
+    error = IPT__CU(cuStreamIsCapturing, (stream, &call->queue.captured));
+    if (!error && call->queue.captured)
+        call->queue.id = ~0ull; /* CUDA names no stream that a graph captures, and no other stream waits for it */
+    else if (!error)
+        error = IPT__CU(cuStreamGetId, (stream, &call->queue.id));
     ipt__cuda_leave();
     return error ? ipt__fail_opencl("cuStreamGetId", ipt__cuda_error(error)) : IPT_SUCCESS;
 }

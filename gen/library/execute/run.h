@@ -73,8 +73,10 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
-/* Enqueues a launch's kernel with `arguments`. The caller has locked the workspace. */
-static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
+/* Enqueues a launch's kernel with `arguments`. The caller has locked the workspace. together: NULL, or asks that the
+ * work-groups run at the same time, and says whether they do: if not, nothing was enqueued. */
+static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments,
+                                  int *together)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
     ipt__plan_kernel *const kernel = &run->plan->device->kernels[launch->kernel];
@@ -100,8 +102,13 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     kernel->set = *arguments;
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
-    error = (launch->cooperative && calls->launch_together ? calls->launch_together : calls->clEnqueueNDRangeKernel)(
+    error = (together ? calls->launch_together : calls->clEnqueueNDRangeKernel)(
         run->queue, kernel->kernel, 1, NULL, &global_size, &local_size, run->wait_count, run->wait, &event);
+    if (together) {
+        *together = error != CL_INVALID_GLOBAL_WORK_SIZE;
+        if (!*together)
+            return IPT_SUCCESS;
+    }
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
@@ -148,13 +155,13 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
         run->wait = both;
         ++run->wait_count;
         if (!result)
-            result = ipt__run_kernel(run, launch, arguments);
+            result = ipt__run_kernel(run, launch, arguments, NULL);
         if (run->wait == both) { /* a failure, or the run holds */
             run->wait = wait;
             --run->wait_count;
         }
     } else {
-        result = ipt__run_kernel(run, launch, arguments);
+        result = ipt__run_kernel(run, launch, arguments, NULL);
     }
     if (!result) {
         if (context->cooperative_last)
@@ -209,15 +216,20 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
 static ipt_result ipt__run_launch(ipt__run *run, const ipt__launch *launch, ipt__turn turn)
 {
     ipt__arguments arguments;
-    ipt_result result;
+    ipt_result result = IPT_SUCCESS;
+    int together = 0;
     if (launch->kernel < 0)
         return ipt__run_clear(run, launch->offset, launch->bytes);
     arguments = launch->arguments;
     ipt__launch_place(run, launch, turn, &arguments);
-    result = launch->cooperative && !ipt__calls(run->plan->context)->launch_together
-                 ? ipt__run_cooperative(run, launch, &arguments)
-                 : ipt__run_kernel(run, launch, &arguments);
-    if (!result && launch->cooperative)
+    if (!launch->cooperative)
+        return ipt__run_kernel(run, launch, &arguments, NULL);
+    if (ipt__calls(run->plan->context)->launch_together)
+        result = ipt__run_kernel(run, launch, &arguments, &together);
+    if (!result && !together) /* a graph's launches cannot wait for others: they rely on the kernels' patience */
+        result = run->captured ? ipt__run_kernel(run, launch, &arguments, NULL)
+                               : ipt__run_cooperative(run, launch, &arguments);
+    if (!result)
         run->plan->device->turn = !run->plan->device->turn;
     return result;
 }

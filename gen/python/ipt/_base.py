@@ -229,11 +229,14 @@ _contexts_lock = threading.Lock()
 _contexts: "OrderedDict[Any, Context]" = OrderedDict()
 
 
-def context_for(cl_context: Any = None, cl_device: Any = None, compiles: bool = False) -> Context:
-    """The context of calls that name none: that of the pyopencl objects, of which the last 4 are kept, or the default
-    one. compiles: the call needs OpenCL, which the native driver does not replace."""
+def context_for(cl_context: Any = None, cl_device: Any = None, compiles: bool = False,
+                cuda: Optional[int] = None) -> Context:
+    """The context of calls that name none: that of the pyopencl objects, of which the last 4 are kept, that of a device
+    of CUDA, or the default one. compiles: the call needs OpenCL, which the native driver does not replace."""
     key: Any = None if cl_context is None else (cl_context.int_ptr, cl_device.int_ptr)
     device = None
+    if cuda is not None:
+        key = device = f"cuda:{cuda}"
     if compiles and key is None and not os.environ.get("IPT_DEVICE"):
         key = device = "opencl"
     with _contexts_lock:

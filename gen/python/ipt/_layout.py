@@ -36,7 +36,7 @@ def dense_strides(shape: Sequence[int], itemsize: int) -> Tuple[int, ...]:
 
 def first_byte(shape: Sequence[int], strides: Sequence[int]) -> int:
     """Of the lowest element, counted from the first: negative for reversed axes."""
-    return 0 if 0 in shape else sum(min(0, stride) * (length - 1) for length, stride in zip(shape, strides))
+    return 0 if 0 in shape or not strides or min(strides) >= 0 else sum(min(0, stride) * (length - 1) for length, stride in zip(shape, strides))
 
 
 def order_of(shape: Sequence[int], strides: Sequence[int]) -> str:

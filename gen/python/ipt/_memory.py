@@ -10,6 +10,7 @@ from typing import Any, Iterator, Optional, Tuple, Union
 import numpy
 
 from ._base import LARGEST, Context, Progress, context_for, ffi, integer, is_a, lib, listed, shown
+from ._cuda import CupyArray, TorchTensor
 from ._layout import dense_strides, first_byte
 from ._plan import Plan, refuse_elements
 
@@ -235,16 +236,20 @@ def _pyopencl() -> Any:
     return pyopencl
 
 
-Memory = Union[HostArray, DeviceArray, Tensor]
+Memory = Union[HostArray, DeviceArray, Tensor, TorchTensor, CupyArray]
 
 
 def memory_of(array: Any) -> Memory:
     """The array's memory. Raises for arrays that cannot change in place, with what would do."""
-    arrays = sys.modules.get("pyopencl.array")
+    arrays, torch, cupy = (sys.modules.get(name) for name in ("pyopencl.array", "torch", "cupy"))
     if is_a(array, Tensor):
         return array.made()
     if is_a(array, numpy.ndarray):
         return HostArray(array)
     if arrays is not None and is_a(array, arrays.Array):
         return DeviceArray(array)
+    if torch is not None and is_a(array, torch.Tensor):
+        return TorchTensor(array)
+    if cupy is not None and is_a(array, cupy.ndarray):
+        return CupyArray(array)
     return Tensor(array)

@@ -1,0 +1,91 @@
+/* The CUDA driver as a library of OpenCL, so that tests that call OpenCL run on it unchanged: its operations under their
+ * own names, and what such tests call beside them. */
+#define IPT_STATIC
+#define IPT_CUDA
+#define IPT_OPENCL_DYNAMIC
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+
+/* Tests ask more about a device than the library does. */
+static cl_int CL_API_CALL ipt__tests_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t capacity,
+                                                     void *value, size_t *size)
+{
+    const cl_command_queue_properties able = CL_QUEUE_PROFILING_ENABLE;
+    return name == CL_DEVICE_QUEUE_PROPERTIES ? ipt__cuda_answer(&able, sizeof able, capacity, value, size)
+                                              : ipt__cuda_clGetDeviceInfo(device, name, capacity, value, size);
+}
+#define ipt__cuda_clGetDeviceInfo ipt__tests_clGetDeviceInfo
+
+#define TEXT(token) #token
+#define TEXT_OF(token) TEXT(token)
+#define EXPORT(result, name, parameters)                                                                               \
+    extern result CL_API_CALL name parameters __attribute__((alias(TEXT_OF(ipt__cuda_##name))));
+IPT_ENTRY_POINT_LIST(EXPORT)
+
+__attribute__((constructor)) static void opens(void)
+{
+    if (ipt__cuda_open())
+        fprintf(stderr, "%s\n", ipt_context_error(NULL));
+}
+
+cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue)
+{
+    ipt__cuda_retain(queue);
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL clRetainMemObject(cl_mem memory)
+{
+    ipt__cuda_retain(memory);
+    return CL_SUCCESS;
+}
+
+/* There are no parts of buffers and of devices: tests skip what needs them, by name. */
+cl_mem CL_API_CALL clCreateSubBuffer(cl_mem memory, cl_mem_flags flags, cl_buffer_create_type type, const void *part,
+                                     cl_int *error)
+{
+    (void)memory;
+    (void)flags;
+    (void)type;
+    (void)part;
+    return (cl_mem)ipt__cuda_made(NULL, CL_INVALID_VALUE, error);
+}
+
+cl_int CL_API_CALL clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties,
+                                      cl_uint capacity, cl_device_id *devices, cl_uint *count)
+{
+    (void)device;
+    (void)properties;
+    (void)capacity;
+    (void)devices;
+    (void)count;
+    return CL_INVALID_VALUE;
+}
+
+cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memory, void(CL_CALLBACK *notify)(cl_mem, void *),
+                                                    void *user)
+{
+    (void)memory;
+    (void)notify;
+    (void)user;
+    return CL_INVALID_VALUE;
+}
+
+cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t capacity, void *value, size_t *size)
+{
+    (void)kernel;
+    (void)name;
+    (void)capacity;
+    (void)value;
+    (void)size;
+    return CL_INVALID_VALUE;
+}
+
+cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count)
+{
+    (void)program;
+    (void)capacity;
+    (void)kernels;
+    (void)count;
+    return CL_INVALID_VALUE;
+}
