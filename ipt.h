@@ -620,9 +620,9 @@ typedef struct ipt_context_desc {
                             there. device_name and IPT_DEVICE may say "opencl" and "native", too */
     size_t threads; /* NATIVE: of a launch, the caller's among them. 0: the environment's IPT_THREADS, else one for each
                        processor */
-    void *cuda_context; /* CUDA: a CUcontext. The caller keeps it until the ipt_context's last plan is destroyed. NULL: the
-                           thread's current context, else the primary one of the device */
-} ipt_context_desc; /* zero-initialised means defaults */
+    void *cuda_context; /* CUDA: a CUcontext. The caller keeps it until the ipt_context's last plan is destroyed. NULL:
+                           the thread's current context, else the primary one of the device */
+} ipt_context_desc;     /* zero-initialised means defaults */
 
 /* ipt_context_create for a desc of desc_bytes bytes. ipt_context_create passes the size that the program's ipt.h
  * declares, so that programs and a shared library may differ in version. A later library takes the fields that the
@@ -1315,8 +1315,8 @@ IPT_API ipt_result ipt_plan_execute_cuda_out_of_place(ipt_plan *plan, unsigned l
                                                       unsigned long long destination, void *stream);
 
 #ifndef IPT_NO_BATCH
-/* Enqueues a batch's action, as ipt_batch_execute: one address for each operand, multiples of the bytes of the operand's
- * type (of 16 where it is loaded in vectors, which an error names). argument: NULL without argument_type. */
+/* Enqueues a batch's action, as ipt_batch_execute: one address for each operand, multiples of the bytes of the
+ * operand's type (of 16 where it is loaded in vectors, which an error names). argument: NULL without argument_type. */
 IPT_API ipt_result ipt_batch_execute_cuda_with(ipt_batch *batch, const unsigned long long *addresses,
                                                const void *argument, void *stream);
 
@@ -3138,9 +3138,9 @@ typedef struct ipt__driver {
     /* Returns the driver's own program for a kernel and params; NULL with *error: it has none. The field is NULL if the
      * driver compiles text. */
     cl_program (*program_of)(ipt__kernel_id kernel, const ipt__params *params, cl_int *error);
-    /* As clEnqueueNDRangeKernel, for a kernel whose work-groups wait for each other: they run at the same time, whatever
-     * else runs. CL_INVALID_GLOBAL_WORK_SIZE: they are too many, and nothing was enqueued. NULL: the driver has no such
-     * launch. */
+    /* As clEnqueueNDRangeKernel, for a kernel whose work-groups wait for each other: they run at the same time,
+     * whatever else runs. CL_INVALID_GLOBAL_WORK_SIZE: they are too many, and nothing was enqueued. NULL: the driver
+     * has no such launch. */
     cl_int(CL_API_CALL *launch_together)(cl_command_queue queue, cl_kernel kernel, cl_uint rank, const size_t *offset,
                                          const size_t *size, const size_t *group_size, cl_uint wait_count,
                                          const cl_event *wait, cl_event *event);
@@ -5318,7 +5318,7 @@ typedef struct ipt__cu_copy {
     X(cuFuncSetAttribute, "cuFuncSetAttribute", (ipt__cu_function, int, int))                                          \
     X(cuLaunchKernel, "cuLaunchKernel",                                                                                \
       (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
-       void **, void **))                                                                                               \
+       void **, void **))                                                                                              \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                      \
       (int *, ipt__cu_function, int, size_t))                                                                          \
     X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                                          \
@@ -5950,9 +5950,11 @@ static cl_kernel CL_API_CALL ipt__cuda_clCreateKernel(cl_program program, const 
     if (!failure)
         failure = IPT__CU(cuFuncGetAttribute, (&fixed, IPT__CU_FUNCTION_SHARED, made->function));
     if (!failure)
-        failure = IPT__CU(cuFuncSetAttribute, (
-            made->function, IPT__CU_FUNCTION_DYNAMIC,
-            ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) - fixed));
+        failure = IPT__CU(
+            cuFuncSetAttribute,
+            (made->function, IPT__CU_FUNCTION_DYNAMIC,
+             ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) -
+                 fixed));
     ipt__cuda_leave();
     if (failure || !made->info) {
         free(made);
@@ -6015,7 +6017,7 @@ typedef struct ipt__cuda_queue {
     struct ipt__cuda_event *pending; /* events that are still to be recorded. The lock guards the list */
 } ipt__cuda_queue;
 
-/* An event. Those of commands are recorded when the queue is flushed, when somebody asks for them, and before a later
+/* An event. Those of commands are recorded when the queue is flushed, when somebody needs them, and before a later
  * command waits for another stream: one record may serve several commands. */
 typedef struct ipt__cuda_event {
     ipt__cuda_object object;
@@ -6196,7 +6198,7 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseCommandQueue(cl_command_queue queue
     ipt__cuda_enter(released->context);
     ipt__cuda_record_all(released);
     if (released->stream)
-        ipt__cu.cuStreamDestroy(released->stream); /* its commands go on */
+        ipt__cu.cuStreamDestroy(released->stream); /* its commands continue */
     if (released->base)
         ipt__cu.cuEventDestroy(released->base);
     ipt__cuda_leave();
@@ -6258,7 +6260,7 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseEvent(cl_event event)
     IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
     last = !--released->object.references;
     kept = last && released->stream && !released->begin && released->end;
-    if (last && released->pending) /* nobody has asked for it */
+    if (last && released->pending) /* nobody needs it */
         ipt__cuda_forget(released);
     if (kept) {
         released->next = context->idle;
@@ -6457,8 +6459,8 @@ static cl_int ipt__cuda_launch(ipt__cuda_place *place, cl_kernel kernel, size_t 
     parameters[i] = &launched->arguments;
     parameters[i + 1] = launched->value;
     if (!error && together)
-        error = IPT__CU(cuLaunchCooperativeKernel, (launched->function, groups, 1, 1, items, 1, 1, local_bytes,
-                                                    place->queue->stream, parameters));
+        error = IPT__CU(cuLaunchCooperativeKernel,
+                        (launched->function, groups, 1, 1, items, 1, 1, local_bytes, place->queue->stream, parameters));
     else if (!error)
         error = IPT__CU(cuLaunchKernel, (launched->function, groups, 1, 1, items, 1, 1, local_bytes,
                                          place->queue->stream, parameters, NULL));
@@ -6514,8 +6516,8 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueCopyBuffer(cl_command_queue queue, 
     ipt__cuda_place place = IPT__CUDA_PLACE;
     ipt__cu_result error = ipt__cuda_begins(&place);
     if (!error)
-        error = IPT__CU(cuMemcpyDtoDAsync, (ipt__cuda_address(to, to_offset), ipt__cuda_address(from, from_offset), bytes,
-                                          place.queue->stream));
+        error = IPT__CU(cuMemcpyDtoDAsync, (ipt__cuda_address(to, to_offset), ipt__cuda_address(from, from_offset),
+                                            bytes, place.queue->stream));
     return ipt__cuda_ends(&place, error);
 }
 
@@ -6747,8 +6749,8 @@ static cl_int CL_API_CALL ipt__cuda_clGetEventProfilingInfo(cl_event event, cl_p
     if (!asked->begin)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     ipt__cuda_enter(asked->context);
-    error = IPT__CU(cuEventElapsedTime, (&since, asked->queue->base,
-                                       name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin));
+    error = IPT__CU(cuEventElapsedTime,
+                    (&since, asked->queue->base, name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin));
     ipt__cuda_leave();
     time = (cl_ulong)((double)since * 1e6);
     return error ? CL_PROFILING_INFO_NOT_AVAILABLE : ipt__cuda_answer(&time, sizeof time, capacity, value, size);
@@ -17524,8 +17526,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 {
     ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY, 0, 0},
                  to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY, 0, 0};
-    ipt__call call = {
-        queue, source, destination, source_offset, destination_offset, 0, num_wait_events, wait_events, 0};
+    ipt__call call = {queue,       source, destination, source_offset, destination_offset, 0, num_wait_events,
+                      wait_events, 0};
     ipt_result result;
     if (event)
         *event = NULL;

@@ -486,7 +486,8 @@ static void cuda_failures(void **state)
             ipt_plan_destroy(plan);
             ipt_context_destroy(fresh);
             if (stand_in_alive() != before)
-                fail_msg("failed call %ld leaves %ld objects: %s", call, stand_in_alive() - before, ipt_context_error(NULL));
+                fail_msg("failed call %ld leaves %ld objects: %s", call, stand_in_alive() - before,
+                         ipt_context_error(NULL));
         }
         assert_in_range(call, 15, 999);
     }
@@ -495,11 +496,10 @@ static void cuda_failures(void **state)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cuda_places),   cmocka_unit_test(cuda_out_of_place),
-                                       cmocka_unit_test(cuda_host),     cmocka_unit_test(cuda_streams),
-                                       cmocka_unit_test(cuda_threads),  cmocka_unit_test(cuda_graphs),
-                                       cmocka_unit_test(cuda_batches),  cmocka_unit_test(cuda_refusals),
-                                       cmocka_unit_test(cuda_failures)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cuda_places),  cmocka_unit_test(cuda_out_of_place), cmocka_unit_test(cuda_host),
+        cmocka_unit_test(cuda_streams), cmocka_unit_test(cuda_threads),      cmocka_unit_test(cuda_graphs),
+        cmocka_unit_test(cuda_batches), cmocka_unit_test(cuda_refusals),     cmocka_unit_test(cuda_failures)};
     cases = count > 1 ? (size_t)strtoull(arguments[1], NULL, 10) : cases;
     seed = count > 2 ? (size_t)strtoull(arguments[2], NULL, 10) : seed;
     if (count > 3)

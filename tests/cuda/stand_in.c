@@ -21,8 +21,8 @@ IPT__CU_LIST(DECLARE)
 IPT__NVRTC_LIST(DECLARE)
 ipt__cu_result cuStreamBeginCapture(ipt__cu_stream stream, int mode) __asm__("cuStreamBeginCapture_v2");
 ipt__cu_result cuStreamEndCapture(ipt__cu_stream stream, void **graph);
-ipt__cu_result cuGraphInstantiate(void **made, void *graph, unsigned long long flags)
-    __asm__("cuGraphInstantiateWithFlags");
+ipt__cu_result cuGraphInstantiate(void **made, void *graph,
+                                  unsigned long long flags) __asm__("cuGraphInstantiateWithFlags");
 ipt__cu_result cuGraphLaunch(void *graph, ipt__cu_stream stream);
 ipt__cu_result cuGraphExecDestroy(void *graph);
 ipt__cu_result cuGraphDestroy(void *graph);
@@ -34,7 +34,7 @@ long stand_in_calls(void);
 
 static long fails_at, calls, alive;
 
-/* Counts a call. Returns its result: a failure at the call that a test asks for. */
+/* Counts a call. Returns its result: a failure at the call that a test wants. */
 static ipt__cu_result called(void)
 {
     const long number = __sync_add_and_fetch(&calls, 1);
@@ -912,7 +912,7 @@ ipt__cu_result cuLaunchKernel(ipt__cu_function function, unsigned groups, unsign
 }
 
 ipt__cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *groups, ipt__cu_function function, int items,
-                                                            size_t local_bytes)
+                                                           size_t local_bytes)
 {
     (void)function;
     (void)items;

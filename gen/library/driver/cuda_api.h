@@ -94,7 +94,7 @@ typedef struct ipt__cu_copy {
     X(cuFuncSetAttribute, "cuFuncSetAttribute", (ipt__cu_function, int, int))                                          \
     X(cuLaunchKernel, "cuLaunchKernel",                                                                                \
       (ipt__cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ipt__cu_stream,         \
-       void **, void **))                                                                                               \
+       void **, void **))                                                                                              \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                      \
       (int *, ipt__cu_function, int, size_t))                                                                          \
     X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                                          \

@@ -118,8 +118,8 @@ static cl_int ipt__cuda_launch(ipt__cuda_place *place, cl_kernel kernel, size_t 
     parameters[i] = &launched->arguments;
     parameters[i + 1] = launched->value;
     if (!error && together)
-        error = IPT__CU(cuLaunchCooperativeKernel, (launched->function, groups, 1, 1, items, 1, 1, local_bytes,
-                                                    place->queue->stream, parameters));
+        error = IPT__CU(cuLaunchCooperativeKernel,
+                        (launched->function, groups, 1, 1, items, 1, 1, local_bytes, place->queue->stream, parameters));
     else if (!error)
         error = IPT__CU(cuLaunchKernel, (launched->function, groups, 1, 1, items, 1, 1, local_bytes,
                                          place->queue->stream, parameters, NULL));
@@ -175,8 +175,8 @@ static cl_int CL_API_CALL ipt__cuda_clEnqueueCopyBuffer(cl_command_queue queue, 
     ipt__cuda_place place = IPT__CUDA_PLACE;
     ipt__cu_result error = ipt__cuda_begins(&place);
     if (!error)
-        error = IPT__CU(cuMemcpyDtoDAsync, (ipt__cuda_address(to, to_offset), ipt__cuda_address(from, from_offset), bytes,
-                                          place.queue->stream));
+        error = IPT__CU(cuMemcpyDtoDAsync, (ipt__cuda_address(to, to_offset), ipt__cuda_address(from, from_offset),
+                                            bytes, place.queue->stream));
     return ipt__cuda_ends(&place, error);
 }
 
@@ -408,8 +408,8 @@ static cl_int CL_API_CALL ipt__cuda_clGetEventProfilingInfo(cl_event event, cl_p
     if (!asked->begin)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     ipt__cuda_enter(asked->context);
-    error = IPT__CU(cuEventElapsedTime, (&since, asked->queue->base,
-                                       name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin));
+    error = IPT__CU(cuEventElapsedTime,
+                    (&since, asked->queue->base, name == CL_PROFILING_COMMAND_END ? asked->end : asked->begin));
     ipt__cuda_leave();
     time = (cl_ulong)((double)since * 1e6);
     return error ? CL_PROFILING_INFO_NOT_AVAILABLE : ipt__cuda_answer(&time, sizeof time, capacity, value, size);

@@ -22,7 +22,7 @@ typedef struct ipt__cuda_queue {
     struct ipt__cuda_event *pending; /* events that are still to be recorded. The lock guards the list */
 } ipt__cuda_queue;
 
-/* An event. Those of commands are recorded when the queue is flushed, when somebody asks for them, and before a later
+/* An event. Those of commands are recorded when the queue is flushed, when somebody needs them, and before a later
  * command waits for another stream: one record may serve several commands. */
 typedef struct ipt__cuda_event {
     ipt__cuda_object object;
@@ -203,7 +203,7 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseCommandQueue(cl_command_queue queue
     ipt__cuda_enter(released->context);
     ipt__cuda_record_all(released);
     if (released->stream)
-        ipt__cu.cuStreamDestroy(released->stream); /* its commands go on */
+        ipt__cu.cuStreamDestroy(released->stream); /* its commands continue */
     if (released->base)
         ipt__cu.cuEventDestroy(released->base);
     ipt__cuda_leave();
@@ -265,7 +265,7 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseEvent(cl_event event)
     IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
     last = !--released->object.references;
     kept = last && released->stream && !released->begin && released->end;
-    if (last && released->pending) /* nobody has asked for it */
+    if (last && released->pending) /* nobody needs it */
         ipt__cuda_forget(released);
     if (kept) {
         released->next = context->idle;

@@ -214,9 +214,11 @@ static cl_kernel CL_API_CALL ipt__cuda_clCreateKernel(cl_program program, const 
     if (!failure)
         failure = IPT__CU(cuFuncGetAttribute, (&fixed, IPT__CU_FUNCTION_SHARED, made->function));
     if (!failure)
-        failure = IPT__CU(cuFuncSetAttribute, (
-            made->function, IPT__CU_FUNCTION_DYNAMIC,
-            ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) - fixed));
+        failure = IPT__CU(
+            cuFuncSetAttribute,
+            (made->function, IPT__CU_FUNCTION_DYNAMIC,
+             ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) -
+                 fixed));
     ipt__cuda_leave();
     if (failure || !made->info) {
         free(made);

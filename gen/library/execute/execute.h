@@ -369,8 +369,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 {
     ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY, 0, 0},
                  to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY, 0, 0};
-    ipt__call call = {
-        queue, source, destination, source_offset, destination_offset, 0, num_wait_events, wait_events, 0};
+    ipt__call call = {queue,       source, destination, source_offset, destination_offset, 0, num_wait_events,
+                      wait_events, 0};
     ipt_result result;
     if (event)
         *event = NULL;

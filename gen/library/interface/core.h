@@ -69,9 +69,9 @@ typedef struct ipt_context_desc {
                             there. device_name and IPT_DEVICE may say "opencl" and "native", too */
     size_t threads; /* NATIVE: of a launch, the caller's among them. 0: the environment's IPT_THREADS, else one for each
                        processor */
-    void *cuda_context; /* CUDA: a CUcontext. The caller keeps it until the ipt_context's last plan is destroyed. NULL: the
-                           thread's current context, else the primary one of the device */
-} ipt_context_desc; /* zero-initialised means defaults */
+    void *cuda_context; /* CUDA: a CUcontext. The caller keeps it until the ipt_context's last plan is destroyed. NULL:
+                           the thread's current context, else the primary one of the device */
+} ipt_context_desc;     /* zero-initialised means defaults */
 
 /* ipt_context_create for a desc of desc_bytes bytes. ipt_context_create passes the size that the program's ipt.h
  * declares, so that programs and a shared library may differ in version. A later library takes the fields that the

@@ -19,8 +19,8 @@ IPT_API ipt_result ipt_plan_execute_cuda_out_of_place(ipt_plan *plan, unsigned l
                                                       unsigned long long destination, void *stream);
 
 #ifndef IPT_NO_BATCH
-/* Enqueues a batch's action, as ipt_batch_execute: one address for each operand, multiples of the bytes of the operand's
- * type (of 16 where it is loaded in vectors, which an error names). argument: NULL without argument_type. */
+/* Enqueues a batch's action, as ipt_batch_execute: one address for each operand, multiples of the bytes of the
+ * operand's type (of 16 where it is loaded in vectors, which an error names). argument: NULL without argument_type. */
 IPT_API ipt_result ipt_batch_execute_cuda_with(ipt_batch *batch, const unsigned long long *addresses,
                                                const void *argument, void *stream);
 
