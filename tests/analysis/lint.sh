@@ -21,4 +21,8 @@ lint spir64 CL1.2 -name '*.cl' ! -name '*_later.cl' ! -name '*_ptx.cl'
 lint nvptx64 CL1.2 -name '*_ptx.cl'
 lint spir64 CL2.0 -name '*_later.cl'
 lint spir64 CL3.0 -name '*_later.cl'
-echo "lint: $count specialised kernels passed"
+# As CUDA C++: every text that a device of NVIDIA may have. EACH in the environment: one of so many texts.
+find "$folder" -name '*_ptx.cl' | sort | awk "NR % ${EACH:-8} == 0" > "$folder/cuda"
+xargs -a "$folder/cuda" -n 100 -P 2 "$clang" -cc1 -triple nvptx64-nvidia-cuda -aux-triple x86_64-unknown-linux-gnu -x cuda \
+    -fcuda-is-device -std=c++20 -w -include tests/cuda/clang.cuh -include gen/kernels/parts/cuda.cl -fsyntax-only
+echo "lint: $count specialised kernels passed, $(wc -l < "$folder/cuda") of them as CUDA C++, too"

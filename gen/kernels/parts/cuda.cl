@@ -123,6 +123,32 @@ template <class T> struct alignas(4 * sizeof(T)) ipt_vector<T, 4> {
     IPT_INLINE ipt_vector(T a) : s{a, a, a, a} {}
     IPT_INLINE ipt_vector(T a, T b, T c, T d) : s{a, b, c, d} {}
 };
+template <class T> struct alignas(8 * sizeof(T)) ipt_vector<T, 8> {
+    union {
+        T s[8];
+        struct {
+            T s0, s1, s2, s3, s4, s5, s6, s7;
+        };
+        struct {
+            ipt_vector<T, 4> lo, hi;
+        };
+    };
+    ipt_vector() = default;
+    IPT_INLINE ipt_vector(T a) : s{a, a, a, a, a, a, a, a} {}
+};
+template <class T> struct alignas(16 * sizeof(T)) ipt_vector<T, 16> {
+    union {
+        T s[16];
+        struct {
+            T s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf;
+        };
+        struct {
+            ipt_vector<T, 8> lo, hi;
+        };
+    };
+    ipt_vector() = default;
+    IPT_INLINE ipt_vector(T a) : s{a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a} {}
+};
 template <class T> struct ipt_same { /* no template's argument is deduced from it */
     typedef T type;
 };
@@ -184,6 +210,14 @@ template <class To, class From> IPT_INLINE To ipt_bits(const From &from)
     template <class From> IPT_INLINE name##4 as_##name##4(const From &from)                                            \
     {                                                                                                                  \
         return ipt_bits<name##4>(from);                                                                                \
+    }                                                                                                                  \
+    template <class From> IPT_INLINE name##8 as_##name##8(const From &from)                                            \
+    {                                                                                                                  \
+        return ipt_bits<name##8>(from);                                                                                \
+    }                                                                                                                  \
+    template <class From> IPT_INLINE name##16 as_##name##16(const From &from)                                          \
+    {                                                                                                                  \
+        return ipt_bits<name##16>(from);                                                                               \
     }
 IPT_TYPE(char, signed char)
 IPT_TYPE(uchar, uchar)
