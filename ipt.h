@@ -5236,6 +5236,7 @@ enum {
     IPT__CU_OUT_OF_MEMORY = 2,
     IPT__CU_NOT_READY = 600,
     IPT__CU_OUT_OF_RESOURCES = 701,
+    IPT__CU_REGISTERED = 712,
     /* CUdevice_attribute */
     IPT__CU_UNITS = 16,
     IPT__CU_MAJOR = 75,
@@ -5291,6 +5292,8 @@ typedef struct ipt__cu_copy {
     X(cuMemFree, "cuMemFree_v2", (ipt__cu_address))                                                                    \
     X(cuMemHostAlloc, "cuMemHostAlloc", (void **, size_t, unsigned))                                                   \
     X(cuMemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2", (ipt__cu_address *, void *, unsigned))                \
+    X(cuMemHostRegister, "cuMemHostRegister_v2", (void *, size_t, unsigned))                                           \
+    X(cuMemHostUnregister, "cuMemHostUnregister", (void *))                                                            \
     X(cuMemFreeHost, "cuMemFreeHost", (void *))                                                                        \
     X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (ipt__cu_address, const void *, size_t, ipt__cu_stream))              \
     X(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void *, ipt__cu_address, size_t, ipt__cu_stream))                    \
@@ -5772,10 +5775,98 @@ static cl_uint ipt__cuda_defined(const char *text, const char *definition)
     return found ? (cl_uint)strtoul(found + strlen(definition), NULL, 10) : 0;
 }
 
+/* Adds `count` bytes to a text of *length bytes; out is NULL to count only. */
+static void ipt__cuda_put(char *out, size_t *length, const char *bytes, size_t count)
+{
+    if (out)
+        memcpy(out + *length, bytes, count);
+    *length += count;
+}
+
+static int ipt__cuda_names(char letter)
+{
+    return letter == '_' || (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
+           (letter >= 'A' && letter <= 'Z');
+}
+
+/* The number of `letters` that begin the text, if no more of a name follows them; else 0. */
+static size_t ipt__cuda_word(const char *text, const char *letters)
+{
+    const size_t count = strspn(text, letters);
+    return ipt__cuda_names(text[count]) ? 0 : count;
+}
+
+/* Writes a swizzle of two or more components, such as .yx or .s10, as .ipt_pick<1, 0>(). Returns its length in the
+ * text; 0: there is none. */
+static size_t ipt__cuda_swizzle(const char *text, char *out, size_t *length)
+{
+    static const char letters[] = "xyzw", digits[] = "0123456789abcdef";
+    const int numbered = text[1] == 's';
+    const char *const names = numbered ? digits : letters, *const first = text + 1 + numbered;
+    const size_t count = *text == '.' ? ipt__cuda_word(first, names) : 0;
+    const char *const after = first + count + strspn(first + count, " ");
+    size_t i;
+    if (count < 2 || (*after == '=' && after[1] != '=')) /* what is assigned to must be a member */
+        return 0;
+    ipt__cuda_put(out, length, ".ipt_pick<", 10);
+    for (i = 0; i < count; ++i) {
+        char place[8];
+        ipt__print(place, sizeof place, i ? ", %d" : "%d", (int)(strchr(names, first[i]) - names));
+        ipt__cuda_put(out, length, place, strlen(place));
+    }
+    ipt__cuda_put(out, length, ">()", 3);
+    return 1 + (size_t)numbered + count;
+}
+
+/* Writes the type of a vector literal, such as (float4)(1, 2), without its parentheses. Returns the type's length with
+ * them; 0: there is no literal. */
+static size_t ipt__cuda_literal(const char *text, char *out, size_t *length)
+{
+    static const char types[][8] = {"char", "uchar", "short", "ushort", "int",   "uint",
+                                    "long", "ulong", "half",  "float",  "double"};
+    size_t i, type, digits;
+    for (i = 0; *text == '(' && i < sizeof types / sizeof *types; ++i) {
+        type = strlen(types[i]);
+        if (strncmp(text + 1, types[i], type))
+            continue;
+        digits = strspn(text + 1 + type, "24816");
+        if (digits && text[1 + type + digits] == ')' &&
+            text[2 + type + digits + strspn(text + 2 + type + digits, " ")] == '(') {
+            ipt__cuda_put(out, length, text + 1, type + digits);
+            return type + digits + 2;
+        }
+    }
+    return 0;
+}
+
+/* Writes OpenCL C with what parts/cuda.cl cannot define. out is NULL to count only. Returns the number of characters.
+ */
+static size_t ipt__cuda_translate(const char *text, char *out)
+{
+    size_t length = 0;
+    while (*text) {
+        const size_t plain = strcspn(text, ".(");
+        size_t taken;
+        ipt__cuda_put(out, &length, text, plain);
+        text += plain;
+        if (!*text)
+            break;
+        taken = *text == '.'                         ? ipt__cuda_swizzle(text, out, &length)
+                : plain && ipt__cuda_names(text[-1]) ? 0 /* a call */
+                                                     : ipt__cuda_literal(text, out, &length);
+        if (!taken)
+            ipt__cuda_put(out, &length, text, taken = 1);
+        text += taken;
+    }
+    return length;
+}
+
 static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                                                   const size_t *lengths, cl_int *error)
 {
+    static const char begin[] = "#line 1 \"program\"\n", end[] = "\n}\n";
     ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
+    const size_t bytes = ipt__cuda_translate(texts[0], NULL) + sizeof begin + sizeof end;
     ipt__text out = {NULL, 0, 0};
     int pass;
     (void)count;
@@ -5784,8 +5875,7 @@ static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context con
         out.length = 0;
         ipt__text_add(&out, "namespace ipt {\n");
         ipt__part_print(&out, &ipt__parts[IPT__PART_cuda]);
-        ipt__text_add(&out, "#line 1 \"program\"\n%s\n}\n", texts[0]);
-        out.capacity = out.length + 1;
+        out.capacity = out.length + bytes;
         out.text = pass ? out.text : (char *)malloc(out.capacity);
         if (!out.text)
             break;
@@ -5794,6 +5884,10 @@ static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context con
         free(made);
         return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
     }
+    memcpy(out.text + out.length, begin, sizeof begin - 1);
+    out.length += sizeof begin - 1;
+    out.length += ipt__cuda_translate(texts[0], out.text + out.length);
+    memcpy(out.text + out.length, end, sizeof end);
     ipt__cuda_begin(&made->object);
     made->context = context;
     made->source = out.text;
@@ -6002,7 +6096,8 @@ typedef struct ipt__cuda_memory {
     cl_mem_flags flags;
     size_t bytes;
     ipt__cu_address address;
-    void *host; /* pinned memory; NULL: the device's */
+    void *host;     /* pinned memory; NULL: the device's */
+    int registered; /* the caller's host memory, pinned for this object's life */
 } ipt__cuda_memory;
 
 /* A stream. That of a caller lives for one execution. */
@@ -6073,7 +6168,9 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
     if (!ipt__cuda_drop(released))
         return CL_SUCCESS;
     ipt__cuda_enter(released->context);
-    if (released->host)
+    if (released->registered)
+        ipt__cu.cuMemHostUnregister(released->host);
+    else if (released->host && !(released->flags & CL_MEM_USE_HOST_PTR))
         ipt__cu.cuMemFreeHost(released->host);
     else if (released->address)
         ipt__cu.cuMemFree(released->address);
@@ -6088,17 +6185,24 @@ static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_fl
 {
     ipt__cuda_memory *const made = (ipt__cuda_memory *)calloc(1, sizeof *made);
     ipt__cu_result failure;
-    if (!made || (flags & CL_MEM_USE_HOST_PTR)) {
-        free(made);
-        return (cl_mem)ipt__cuda_made(NULL, made ? CL_INVALID_VALUE : CL_OUT_OF_HOST_MEMORY, error);
-    }
+    if (!made)
+        return (cl_mem)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
     ipt__cuda_begin(&made->object);
     made->context = context;
     made->flags = flags;
     made->bytes = bytes;
     ipt__cuda_enter(context);
-    if (flags & CL_MEM_ALLOC_HOST_PTR) {
-        failure = IPT__CU(cuMemHostAlloc, (&made->host, bytes, IPT__CU_MAPPED));
+    if (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_USE_HOST_PTR)) {
+        if (flags & CL_MEM_USE_HOST_PTR) {
+            failure = ipt__cu.cuMemHostRegister(host, bytes, IPT__CU_MAPPED);
+            made->host = host;
+            made->registered = !failure;
+            if (failure != IPT__CU_REGISTERED) /* by the caller already */
+                ipt__cuda_did("cuMemHostRegister", failure);
+            else
+                failure = 0;
+        } else
+            failure = IPT__CU(cuMemHostAlloc, (&made->host, bytes, IPT__CU_MAPPED));
         if (!failure)
             failure = IPT__CU(cuMemHostGetDevicePointer, (&made->address, made->host, 0));
     } else
@@ -6135,6 +6239,8 @@ static cl_int CL_API_CALL ipt__cuda_clGetMemObjectInfo(cl_mem memory, cl_mem_inf
     case CL_MEM_CONTEXT:
         return ipt__cuda_answer(&asked->context, sizeof asked->context, capacity, value, size);
     case CL_MEM_HOST_PTR:
+        return ipt__cuda_answer(asked->flags & CL_MEM_USE_HOST_PTR ? (const void *)&asked->host : (const void *)&none,
+                                sizeof none, capacity, value, size);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
         return ipt__cuda_answer(&none, sizeof none, capacity, value, size);
     case CL_MEM_OFFSET:

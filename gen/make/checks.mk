@@ -61,7 +61,7 @@ check: ## all tests, as CI runs them; ONLY="NAME..." some of them
 	@$(SUBMAKE) check-path
 	@CC="$(CC)" sh tests/compile/hostile.sh $(B)/hostile . $(B)/single
 	@$(SUBMAKE) check-mpi-quick
-	@$(TWO) native native-tests
+	@$(TWO) native native-tests cuda
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(TWO) host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy lapack
 	@$(SUBMAKE) figures-quick FIGURES="$(FIGURES_IN_CHECK)"
@@ -187,12 +187,15 @@ tool-tests: $(B)/tests/ipt_tests $(B)/ipt #check the tool
 single-tests: $(B)/tests/single/ipt_tests
 	@for tests in $(SINGLE_TESTS); do $< "$$tests" || exit 1; done
 
-.PHONY: native native-tests native-sanitize
+.PHONY: native native-tests native-sanitize cuda
 native: single $(B)/ipt #check the native driver, and programs without OpenCL: CASES=200 SEED=1
 	@CC="$(CC)" sh tests/native/run.sh quick $(CASES) $(SEED)
 
 native-tests: $(B)/native/tests/ipt_tests #check the library's tests on the native driver, without OpenCL
 	@unset IPT_DEVICE; $<
+
+cuda: $(B)/ipt #check the CUDA driver on a stand-in of CUDA: CASES=40 SEED=1
+	@CC="$(CC)" sh tests/cuda/run.sh quick $(CASES) $(SEED)
 
 native-sanitize: $(B)/ipt #check the native driver's kernels and threads under clang's sanitizers
 	@CLANG="$(CLANG)" sh tests/native/run.sh sanitize $(CASES) $(SEED)

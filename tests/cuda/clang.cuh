@@ -22,3 +22,5 @@ float sqrt(float value);
 double sqrt(double value);
 float fabs(float value);
 double fabs(double value);
+unsigned __shfl_sync(unsigned lanes, unsigned value, int lane);
+unsigned __shfl_xor_sync(unsigned lanes, unsigned value, int distance);

@@ -1,6 +1,6 @@
 /* A stand-in of libcuda and NVRTC, for tests without a GPU. Memory is the host's. A stream is a thread that works off a
  * list of jobs. A graph is such a list. Programs are OpenCL C, the text behind the driver's prelude, which OpenCL's
- * device compiles and runs. stand_in_fail and stand_in_alive are for tests. */
+ * device compiles and runs, so no swizzles. stand_in_fail and stand_in_alive are for tests. */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 200
 #define IPT_STATIC
@@ -466,6 +466,24 @@ ipt__cu_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags)
 {
     (void)flags;
     return take(memory, bytes);
+}
+
+ipt__cu_result cuMemHostRegister(void *memory, size_t bytes, unsigned flags)
+{
+    const ipt__cu_result error = called();
+    (void)memory;
+    (void)bytes;
+    (void)flags;
+    if (!error)
+        __sync_add_and_fetch(&alive, 1);
+    return error;
+}
+
+ipt__cu_result cuMemHostUnregister(void *memory)
+{
+    (void)memory;
+    __sync_sub_and_fetch(&alive, 1);
+    return 0;
 }
 
 ipt__cu_result cuMemHostGetDevicePointer(ipt__cu_address *address, void *memory, unsigned flags)

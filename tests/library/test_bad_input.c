@@ -672,7 +672,7 @@ static void bad_input_desc_sizes(void **state)
     (void)state;
     assert_int_equal(sizeof(ipt_plan_desc), offsetof(ipt_plan_desc, strides_out) + sizeof longer.desc.strides_out);
     assert_int_equal(sizeof(ipt_context_desc),
-                     offsetof(ipt_context_desc, threads) + sizeof context_longer.desc.threads);
+                     offsetof(ipt_context_desc, cuda_context) + sizeof context_longer.desc.cuda_context);
     memset(&longer, 0, sizeof longer);
     longer.desc.rows = 20, longer.desc.cols = 30, longer.desc.elem_size = 4;
     assert_int_equal(ipt_plan_create_sized(sizeof longer, test_context, &longer.desc, &plan), IPT_SUCCESS);

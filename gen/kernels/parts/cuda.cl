@@ -19,6 +19,8 @@
     type *const name = (type *)ipt_launched;
 #define IPT_LOCAL_ADDRESS(pointer) ((uint)__cvta_generic_to_shared(pointer))
 #define IPT_VECTOR(type) type
+#define IPT_VOLATILE /* a vector is a class; no load of its memory may be repeated or left out, as it may be stored to \
+                      */
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;
@@ -39,6 +41,40 @@ typedef unsigned long long ulong;
 #define atomic_or(word, bits) atomicOr((uint *)(word), bits)
 #define atomic_xchg(word, value) atomicExch((uint *)(word), value)
 #define atomic_cmpxchg(word, expected, value) atomicCAS((uint *)(word), expected, value)
+
+/* For devices that are not NVIDIA's: the atomics of OpenCL C 2.0, each with a fence before and after, and sub-groups.
+ */
+typedef volatile uint atomic_uint;
+#define memory_order_relaxed 0
+#define memory_order_acquire 0
+#define memory_order_release 0
+#define memory_order_acq_rel 0
+#define memory_scope_device 0
+#define atomic_work_item_fence(flags, order, scope) __threadfence()
+#define IPT_FENCED(call)                                                                                               \
+    __threadfence();                                                                                                   \
+    const uint before = call;                                                                                          \
+    __threadfence();                                                                                                   \
+    return before;
+IPT_INLINE uint atomic_fetch_add_explicit(atomic_uint *word, uint value, int order,
+                                          int scope){IPT_FENCED(atomicAdd((uint *)word, value))} IPT_INLINE uint
+    atomic_fetch_or_explicit(atomic_uint *word, uint bits, int order,
+                             int scope){IPT_FENCED(atomicOr((uint *)word, bits))} IPT_INLINE uint
+    atomic_load_explicit(atomic_uint *word, int order, int scope){IPT_FENCED(*word)}
+#define get_sub_group_size() 32u
+#define get_sub_group_id() (threadIdx.x / 32)
+#define get_sub_group_local_id() (threadIdx.x % 32)
+#define sub_group_barrier(flags) __syncwarp()
+IPT_INLINE uint sub_group_broadcast(uint value, uint lane)
+{
+    return __shfl_sync(~0u, value, lane);
+}
+IPT_INLINE uint sub_group_reduce_add(uint value)
+{
+    for (int distance = 16; distance; distance /= 2)
+        value += __shfl_xor_sync(~0u, value, distance);
+    return value;
+}
 
 /* Numbers. */
 #define clz(value) ((uint)__clz((int)(value)))
@@ -82,16 +118,40 @@ struct half {
     }
 };
 
-/* Vectors: `s` has the components. Vectors of two and four also have OpenCL's names for them. */
-template <class T, int N> struct alignas(N * sizeof(T)) ipt_vector {
-    T s[N];
-    ipt_vector() = default;
-    IPT_INLINE ipt_vector(T a)
-    {
-        for (int i = 0; i < N; ++i)
-            s[i] = a;
+/* Vectors of 2, 4, 8 and 16: `s` has the components, which also have OpenCL's names. The driver writes x.yx as
+ * x.ipt_pick<1, 0>(), and (float4)(a, b) as float4(a, b). */
+template <class T, int N> struct ipt_vector;
+template <class T> IPT_INLINE T *ipt_put(T *to)
+{
+    return to;
+}
+template <class T, int M, class... More> IPT_INLINE T *ipt_put(T *to, const ipt_vector<T, M> &first, More... more);
+template <class T, class A, class... More> IPT_INLINE T *ipt_put(T *to, A first, More... more)
+{
+    *to = first;
+    return ipt_put(to + 1, more...);
+}
+template <class T, int M, class... More> IPT_INLINE T *ipt_put(T *to, const ipt_vector<T, M> &first, More... more)
+{
+    for (int i = 0; i < M; ++i)
+        to[i] = first.s[i];
+    return ipt_put(to + M, more...);
+}
+#define IPT_MAKES(N)                                                                                                   \
+    ipt_vector() = default;                                                                                            \
+    IPT_INLINE ipt_vector(T a)                                                                                         \
+    {                                                                                                                  \
+        for (int i = 0; i < N; ++i)                                                                                    \
+            s[i] = a;                                                                                                  \
+    }                                                                                                                  \
+    template <class A, class B, class... More> IPT_INLINE ipt_vector(A a, B b, More... more)                           \
+    {                                                                                                                  \
+        ipt_put(s, a, b, more...);                                                                                     \
+    }                                                                                                                  \
+    template <int... places> IPT_INLINE ipt_vector<T, sizeof...(places)> ipt_pick() const                              \
+    {                                                                                                                  \
+        return ipt_vector<T, sizeof...(places)>(s[places]...);                                                         \
     }
-};
 template <class T> struct alignas(2 * sizeof(T)) ipt_vector<T, 2> {
     union {
         T s[2];
@@ -101,10 +161,11 @@ template <class T> struct alignas(2 * sizeof(T)) ipt_vector<T, 2> {
         struct {
             T s0, s1;
         };
+        struct {
+            T lo, hi;
+        };
     };
-    ipt_vector() = default;
-    IPT_INLINE ipt_vector(T a) : s{a, a} {}
-    IPT_INLINE ipt_vector(T a, T b) : s{a, b} {}
+    IPT_MAKES(2)
 };
 template <class T> struct alignas(4 * sizeof(T)) ipt_vector<T, 4> {
     union {
@@ -118,10 +179,11 @@ template <class T> struct alignas(4 * sizeof(T)) ipt_vector<T, 4> {
         struct {
             ipt_vector<T, 2> xy, zw;
         };
+        struct {
+            ipt_vector<T, 2> lo, hi;
+        };
     };
-    ipt_vector() = default;
-    IPT_INLINE ipt_vector(T a) : s{a, a, a, a} {}
-    IPT_INLINE ipt_vector(T a, T b, T c, T d) : s{a, b, c, d} {}
+    IPT_MAKES(4)
 };
 template <class T> struct alignas(8 * sizeof(T)) ipt_vector<T, 8> {
     union {
@@ -133,8 +195,7 @@ template <class T> struct alignas(8 * sizeof(T)) ipt_vector<T, 8> {
             ipt_vector<T, 4> lo, hi;
         };
     };
-    ipt_vector() = default;
-    IPT_INLINE ipt_vector(T a) : s{a, a, a, a, a, a, a, a} {}
+    IPT_MAKES(8)
 };
 template <class T> struct alignas(16 * sizeof(T)) ipt_vector<T, 16> {
     union {
@@ -146,8 +207,7 @@ template <class T> struct alignas(16 * sizeof(T)) ipt_vector<T, 16> {
             ipt_vector<T, 8> lo, hi;
         };
     };
-    ipt_vector() = default;
-    IPT_INLINE ipt_vector(T a) : s{a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a} {}
+    IPT_MAKES(16)
 };
 template <class T> struct ipt_same { /* no template's argument is deduced from it */
     typedef T type;
@@ -186,6 +246,46 @@ template <class T, int N> IPT_INLINE ipt_vector<T, N> operator-(ipt_vector<T, N>
     return ipt_vector<T, N>(T(0)) - a;
 }
 
+/* Conversions. _sat: to the nearest value of an integer type; not a number becomes 0. */
+template <class T, class A> IPT_INLINE T ipt_saturated(A a)
+{
+    const bool is_signed = T(-1) < T(0);
+    const T least = is_signed ? T(1ull << (8 * sizeof(T) - 1)) : T(0), most = T(~least);
+    if (A(0.5f) != A(0))
+        return a != a ? T(0) : a <= A(least) ? least : a >= A(most) ? most : T(a);
+    if (a < A(0))
+        return is_signed ? (long)(a) < (long)(least) ? least : T(a) : T(0);
+    return (ulong)a > (ulong)most ? most : T(a);
+}
+#define IPT_CONVERT(convert, type)                                                                                     \
+    template <class A> IPT_INLINE type convert(A a)                                                                    \
+    {                                                                                                                  \
+        return (type)a;                                                                                                \
+    }                                                                                                                  \
+    template <class A> IPT_INLINE type convert##_sat(A a)                                                              \
+    {                                                                                                                  \
+        return ipt_saturated<type>(a);                                                                                 \
+    }                                                                                                                  \
+    IPT_CONVERT_VECTOR(convert##2, type, 2)                                                                            \
+    IPT_CONVERT_VECTOR(convert##4, type, 4)                                                                            \
+    IPT_CONVERT_VECTOR(convert##8, type, 8)                                                                            \
+    IPT_CONVERT_VECTOR(convert##16, type, 16)
+#define IPT_CONVERT_VECTOR(convert, type, N)                                                                           \
+    template <class A> IPT_INLINE ipt_vector<type, N> convert(const ipt_vector<A, N> &a)                               \
+    {                                                                                                                  \
+        ipt_vector<type, N> result;                                                                                    \
+        for (int i = 0; i < N; ++i)                                                                                    \
+            result.s[i] = (type)a.s[i];                                                                                \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    template <class A> IPT_INLINE ipt_vector<type, N> convert##_sat(const ipt_vector<A, N> &a)                         \
+    {                                                                                                                  \
+        ipt_vector<type, N> result;                                                                                    \
+        for (int i = 0; i < N; ++i)                                                                                    \
+            result.s[i] = ipt_saturated<type>(a.s[i]);                                                                 \
+        return result;                                                                                                 \
+    }
+
 /* A value's bits as another type. */
 template <class To, class From> IPT_INLINE To ipt_bits(const From &from)
 {
@@ -195,6 +295,7 @@ template <class To, class From> IPT_INLINE To ipt_bits(const From &from)
     return to;
 }
 #define IPT_TYPE(name, type)                                                                                           \
+    IPT_CONVERT(convert_##name, type)                                                                                  \
     typedef ipt_vector<type, 2> name##2;                                                                               \
     typedef ipt_vector<type, 4> name##4;                                                                               \
     typedef ipt_vector<type, 8> name##8;                                                                               \

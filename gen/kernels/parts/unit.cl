@@ -68,7 +68,7 @@ typedef struct ipt_given {
     }
 #endif
 
-/* Words that OpenCL C and CUDA C++ spell differently; CUDA's are in gen/kernels/cuda.h. A kernel that has a large
+/* Words that OpenCL C and CUDA C++ spell differently; CUDA's are in parts/cuda.cl. A kernel that has a large
  * array, or one whose size the launch gives, names it in its body; CUDA takes both from the memory of the launch. */
 #if defined(IPT_AS_CUDA) && defined(IPT_GROUPS_AT_ONCE) && IPT_GROUPS_AT_ONCE
 #define IPT_CUDA_GROUPS , IPT_GROUPS_AT_ONCE
@@ -82,6 +82,7 @@ typedef struct ipt_given {
 #define IPT_NAME_LOCAL(type, name)
 #define IPT_LOCAL_ADDRESS(pointer) ((uint)(ulong)(pointer))
 #define IPT_VECTOR(type) (type)
+#define IPT_VOLATILE volatile
 #endif
 
 /* Before a function. IPT_INLINE: it is a kernel's step, too long for some compilers to inline by themselves. */

@@ -47,7 +47,7 @@ ipt_k_pttwac_010(__global ipt_unit *matrix IPT_LOCAL_PARAMETER(volatile uint, fl
     const uint all_words = g->flag_words + (IPT_FLAG_LAYOUT == 1 ? g->flag_words / 32 : 0);
     for (ulong instance = get_group_id(0); instance < g->instances; instance += get_num_groups(0)) {
         const ulong m = instance / g->instances_per_matrix;
-        volatile __global ipt_unit *grid =
+        IPT_VOLATILE __global ipt_unit *grid =
             matrix + g->base + m * g->matrix_stride + (instance - m * g->instances_per_matrix) * g->instance_units;
         for (uint w = get_local_id(0); w < all_words; w += IPT_GROUP_SIZE)
             flags[w] = 0;

@@ -12,6 +12,7 @@ enum {
     IPT__CU_OUT_OF_MEMORY = 2,
     IPT__CU_NOT_READY = 600,
     IPT__CU_OUT_OF_RESOURCES = 701,
+    IPT__CU_REGISTERED = 712,
     /* CUdevice_attribute */
     IPT__CU_UNITS = 16,
     IPT__CU_MAJOR = 75,
@@ -67,6 +68,8 @@ typedef struct ipt__cu_copy {
     X(cuMemFree, "cuMemFree_v2", (ipt__cu_address))                                                                    \
     X(cuMemHostAlloc, "cuMemHostAlloc", (void **, size_t, unsigned))                                                   \
     X(cuMemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2", (ipt__cu_address *, void *, unsigned))                \
+    X(cuMemHostRegister, "cuMemHostRegister_v2", (void *, size_t, unsigned))                                           \
+    X(cuMemHostUnregister, "cuMemHostUnregister", (void *))                                                            \
     X(cuMemFreeHost, "cuMemFreeHost", (void *))                                                                        \
     X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (ipt__cu_address, const void *, size_t, ipt__cu_stream))              \
     X(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void *, ipt__cu_address, size_t, ipt__cu_stream))                    \

@@ -7,7 +7,8 @@ typedef struct ipt__cuda_memory {
     cl_mem_flags flags;
     size_t bytes;
     ipt__cu_address address;
-    void *host; /* pinned memory; NULL: the device's */
+    void *host;     /* pinned memory; NULL: the device's */
+    int registered; /* the caller's host memory, pinned for this object's life */
 } ipt__cuda_memory;
 
 /* A stream. That of a caller lives for one execution. */
@@ -78,7 +79,9 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
     if (!ipt__cuda_drop(released))
         return CL_SUCCESS;
     ipt__cuda_enter(released->context);
-    if (released->host)
+    if (released->registered)
+        ipt__cu.cuMemHostUnregister(released->host);
+    else if (released->host && !(released->flags & CL_MEM_USE_HOST_PTR))
         ipt__cu.cuMemFreeHost(released->host);
     else if (released->address)
         ipt__cu.cuMemFree(released->address);
@@ -93,17 +96,24 @@ static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_fl
 {
     ipt__cuda_memory *const made = (ipt__cuda_memory *)calloc(1, sizeof *made);
     ipt__cu_result failure;
-    if (!made || (flags & CL_MEM_USE_HOST_PTR)) {
-        free(made);
-        return (cl_mem)ipt__cuda_made(NULL, made ? CL_INVALID_VALUE : CL_OUT_OF_HOST_MEMORY, error);
-    }
+    if (!made)
+        return (cl_mem)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
     ipt__cuda_begin(&made->object);
     made->context = context;
     made->flags = flags;
     made->bytes = bytes;
     ipt__cuda_enter(context);
-    if (flags & CL_MEM_ALLOC_HOST_PTR) {
-        failure = IPT__CU(cuMemHostAlloc, (&made->host, bytes, IPT__CU_MAPPED));
+    if (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_USE_HOST_PTR)) {
+        if (flags & CL_MEM_USE_HOST_PTR) {
+            failure = ipt__cu.cuMemHostRegister(host, bytes, IPT__CU_MAPPED);
+            made->host = host;
+            made->registered = !failure;
+            if (failure != IPT__CU_REGISTERED) /* by the caller already */
+                ipt__cuda_did("cuMemHostRegister", failure);
+            else
+                failure = 0;
+        } else
+            failure = IPT__CU(cuMemHostAlloc, (&made->host, bytes, IPT__CU_MAPPED));
         if (!failure)
             failure = IPT__CU(cuMemHostGetDevicePointer, (&made->address, made->host, 0));
     } else
@@ -140,6 +150,8 @@ static cl_int CL_API_CALL ipt__cuda_clGetMemObjectInfo(cl_mem memory, cl_mem_inf
     case CL_MEM_CONTEXT:
         return ipt__cuda_answer(&asked->context, sizeof asked->context, capacity, value, size);
     case CL_MEM_HOST_PTR:
+        return ipt__cuda_answer(asked->flags & CL_MEM_USE_HOST_PTR ? (const void *)&asked->host : (const void *)&none,
+                                sizeof none, capacity, value, size);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
         return ipt__cuda_answer(&none, sizeof none, capacity, value, size);
     case CL_MEM_OFFSET:
