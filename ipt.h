@@ -172,6 +172,7 @@
  *                          compiler of C99, slower. IPT_THREAD_LOCAL: empty if it has no thread-local variables
  *   IPT_NATIVE_EXPRESSIONS the name of a file by `ipt precompile --native`, in quotes: the native driver's expressions.
  *                          Defined with IPT_IMPLEMENTATION
+ *   IPT_CUDA               adds the CUDA driver, which loads libcuda and NVRTC at run time: see cuda.md
  *   IPT_NO_OPENCL          leaves OpenCL out: reads no header of OpenCL, links with -lpthread alone
  *   IPT_KERNELS_FILE       the name of ipt_kernels.h, or of the single header, if it has another one
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
@@ -617,7 +618,7 @@ typedef struct ipt_context_desc {
     const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
                             and described, and their sources read, but not executed. NULL: a real context */
     ipt_driver driver;   /* AUTO: a GPU or accelerator of OpenCL, or the named device; else this CPU, by NATIVE if it is
-                            there. device_name and IPT_DEVICE may say "opencl" and "native", too */
+                            there. device_name and IPT_DEVICE may say "opencl", "native" and "cuda", too */
     size_t threads; /* NATIVE: of a launch, the caller's among them. 0: the environment's IPT_THREADS, else one for each
                        processor */
     void *cuda_context; /* CUDA: a CUcontext. The caller keeps it until the ipt_context's last plan is destroyed. NULL:

@@ -66,7 +66,7 @@ typedef struct ipt_context_desc {
     const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
                             and described, and their sources read, but not executed. NULL: a real context */
     ipt_driver driver;   /* AUTO: a GPU or accelerator of OpenCL, or the named device; else this CPU, by NATIVE if it is
-                            there. device_name and IPT_DEVICE may say "opencl" and "native", too */
+                            there. device_name and IPT_DEVICE may say "opencl", "native" and "cuda", too */
     size_t threads; /* NATIVE: of a launch, the caller's among them. 0: the environment's IPT_THREADS, else one for each
                        processor */
     void *cuda_context; /* CUDA: a CUcontext. The caller keeps it until the ipt_context's last plan is destroyed. NULL:
