@@ -5237,7 +5237,6 @@ enum {
     IPT__CU_OUT_OF_MEMORY = 2,
     IPT__CU_NOT_READY = 600,
     IPT__CU_OUT_OF_RESOURCES = 701,
-    IPT__CU_REGISTERED = 712,
     /* CUdevice_attribute */
     IPT__CU_UNITS = 16,
     IPT__CU_MAJOR = 75,
@@ -5427,7 +5426,16 @@ enum { IPT__CUDA_MARK = 0x69707402, IPT__CUDA_DEVICES = 16 };
 typedef struct ipt__cuda_object {
     size_t mark;
     size_t references;
+    struct ipt__cuda_object *next;             /* of those that end later */
+    void (*end)(struct ipt__cuda_object *own); /* frees it */
 } ipt__cuda_object;
+
+/* CUDA waits for the device when it frees memory or code. While a user's event is open, that may be for ever: what is
+ * released then ends with the last open event. The lock guards both. */
+static struct {
+    size_t open_events;
+    ipt__cuda_object *first;
+} ipt__cuda_later;
 
 /* Devices are numbers; their handles are addresses in this array. */
 static char ipt__cuda_handles[IPT__CUDA_DEVICES + 1];
@@ -5505,6 +5513,39 @@ static int ipt__cuda_drop(void *object)
     left = --((ipt__cuda_object *)object)->references;
     IPT_LOCK_RELEASE(&ipt__cuda_lock);
     return !left;
+}
+
+/* Ends an object without references, now or later. */
+static void ipt__cuda_end(ipt__cuda_object *object, void (*end)(ipt__cuda_object *own))
+{
+    int later;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    later = ipt__cuda_later.open_events != 0;
+    if (later) {
+        object->end = end;
+        object->next = ipt__cuda_later.first;
+        ipt__cuda_later.first = object;
+    }
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    if (!later)
+        end(object);
+}
+
+/* Counts that a user's event is no longer open, and ends what waits for the last one. */
+static void ipt__cuda_event_closes(void)
+{
+    ipt__cuda_object *first = NULL;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    if (!--ipt__cuda_later.open_events) {
+        first = ipt__cuda_later.first;
+        ipt__cuda_later.first = NULL;
+    }
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    while (first) {
+        ipt__cuda_object *const next = first->next;
+        first->end(first);
+        first = next;
+    }
 }
 
 /* OpenCL's number of an error of CUDA. Forgets the failed call after a success. */
@@ -5735,356 +5776,6 @@ static cl_int CL_API_CALL ipt__cuda_clGetContextInfo(cl_context context, cl_cont
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>driver/cuda_program                                                                                              */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* The CUDA driver's programs: NVRTC compiles the text of OpenCL's programs after that of parts/cuda.cl. */
-#ifdef IPT_CUDA
-
-/* A program's code: this head, then machine code. */
-typedef struct ipt__cuda_head {
-    char mark[8];
-    cl_uint version, local_bytes; /* of the array that IPT_LOCAL_LARGE names */
-} ipt__cuda_head;
-#define IPT__CUDA_HEAD_MARK "IPTCUDA"
-
-typedef struct ipt__cuda_program {
-    ipt__cuda_object object;
-    cl_context context;
-    char *source, *log;
-    unsigned char *code;
-    size_t code_bytes;
-    ipt__cu_module module;
-} ipt__cuda_program;
-
-typedef struct ipt__cuda_kernel {
-    ipt__cuda_program *program;
-    ipt__cu_function function;
-    const ipt__kernel_info *info;
-    ipt__cu_address memories[8];
-    size_t local_bytes; /* of the launch */
-    size_t together;    /* most work-groups of the following form that run at the same time */
-    size_t together_items, together_bytes;
-    ipt__arguments arguments;
-    cl_ulong value[2]; /* of the expression's argument */
-} ipt__cuda_kernel;
-
-/* The number after a macro's name, where a text defines it; 0: it does not. */
-static cl_uint ipt__cuda_defined(const char *text, const char *definition)
-{
-    const char *const found = strstr(text, definition);
-    return found ? (cl_uint)strtoul(found + strlen(definition), NULL, 10) : 0;
-}
-
-/* Adds `count` bytes to a text of *length bytes; out is NULL to count only. */
-static void ipt__cuda_put(char *out, size_t *length, const char *bytes, size_t count)
-{
-    if (out)
-        memcpy(out + *length, bytes, count);
-    *length += count;
-}
-
-static int ipt__cuda_names(char letter)
-{
-    return letter == '_' || (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
-           (letter >= 'A' && letter <= 'Z');
-}
-
-/* The number of `letters` that begin the text, if no more of a name follows them; else 0. */
-static size_t ipt__cuda_word(const char *text, const char *letters)
-{
-    const size_t count = strspn(text, letters);
-    return ipt__cuda_names(text[count]) ? 0 : count;
-}
-
-/* Writes a swizzle of two or more components, such as .yx or .s10, as .ipt_pick<1, 0>(). Returns its length in the
- * text; 0: there is none. */
-static size_t ipt__cuda_swizzle(const char *text, char *out, size_t *length)
-{
-    static const char letters[] = "xyzw", digits[] = "0123456789abcdef";
-    const int numbered = text[1] == 's';
-    const char *const names = numbered ? digits : letters, *const first = text + 1 + numbered;
-    const size_t count = *text == '.' ? ipt__cuda_word(first, names) : 0;
-    const char *const after = first + count + strspn(first + count, " ");
-    size_t i;
-    if (count < 2 || (*after == '=' && after[1] != '=')) /* what is assigned to must be a member */
-        return 0;
-    ipt__cuda_put(out, length, ".ipt_pick<", 10);
-    for (i = 0; i < count; ++i) {
-        char place[8];
-        ipt__print(place, sizeof place, i ? ", %d" : "%d", (int)(strchr(names, first[i]) - names));
-        ipt__cuda_put(out, length, place, strlen(place));
-    }
-    ipt__cuda_put(out, length, ">()", 3);
-    return 1 + (size_t)numbered + count;
-}
-
-/* Writes the type of a vector literal, such as (float4)(1, 2), without its parentheses. Returns the type's length with
- * them; 0: there is no literal. */
-static size_t ipt__cuda_literal(const char *text, char *out, size_t *length)
-{
-    static const char types[][8] = {"char", "uchar", "short", "ushort", "int",   "uint",
-                                    "long", "ulong", "half",  "float",  "double"};
-    size_t i, type, digits;
-    for (i = 0; *text == '(' && i < sizeof types / sizeof *types; ++i) {
-        type = strlen(types[i]);
-        if (strncmp(text + 1, types[i], type))
-            continue;
-        digits = strspn(text + 1 + type, "24816");
-        if (digits && text[1 + type + digits] == ')' &&
-            text[2 + type + digits + strspn(text + 2 + type + digits, " ")] == '(') {
-            ipt__cuda_put(out, length, text + 1, type + digits);
-            return type + digits + 2;
-        }
-    }
-    return 0;
-}
-
-/* Writes OpenCL C with what parts/cuda.cl cannot define. out is NULL to count only. Returns the number of characters.
- */
-static size_t ipt__cuda_translate(const char *text, char *out)
-{
-    size_t length = 0;
-    while (*text) {
-        const size_t plain = strcspn(text, ".(");
-        size_t taken;
-        ipt__cuda_put(out, &length, text, plain);
-        text += plain;
-        if (!*text)
-            break;
-        taken = *text == '.'                         ? ipt__cuda_swizzle(text, out, &length)
-                : plain && ipt__cuda_names(text[-1]) ? 0 /* a call */
-                                                     : ipt__cuda_literal(text, out, &length);
-        if (!taken)
-            ipt__cuda_put(out, &length, text, taken = 1);
-        text += taken;
-    }
-    return length;
-}
-
-static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
-                                                                  const size_t *lengths, cl_int *error)
-{
-    static const char begin[] = "#line 1 \"program\"\n", end[] = "\n}\n";
-    ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
-    const size_t bytes = ipt__cuda_translate(texts[0], NULL) + sizeof begin + sizeof end;
-    ipt__text out = {NULL, 0, 0};
-    int pass;
-    (void)count;
-    (void)lengths;
-    for (pass = 0; made && pass < 2; ++pass) {
-        out.length = 0;
-        ipt__text_add(&out, "namespace ipt {\n");
-        ipt__part_print(&out, &ipt__parts[IPT__PART_cuda]);
-        out.capacity = out.length + bytes;
-        out.text = pass ? out.text : (char *)malloc(out.capacity);
-        if (!out.text)
-            break;
-    }
-    if (!made || !out.text) {
-        free(made);
-        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
-    }
-    memcpy(out.text + out.length, begin, sizeof begin - 1);
-    out.length += sizeof begin - 1;
-    out.length += ipt__cuda_translate(texts[0], out.text + out.length);
-    memcpy(out.text + out.length, end, sizeof end);
-    ipt__cuda_begin(&made->object);
-    made->context = context;
-    made->source = out.text;
-    return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
-}
-
-static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithBinary(cl_context context, cl_uint count,
-                                                                  const cl_device_id *devices, const size_t *lengths,
-                                                                  const unsigned char **binaries, cl_int *statuses,
-                                                                  cl_int *error)
-{
-    ipt__cuda_program *made;
-    (void)count;
-    (void)devices;
-    (void)statuses;
-    if (*lengths <= sizeof(ipt__cuda_head) || memcmp(*binaries, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK))
-        return (cl_program)ipt__cuda_made(NULL, CL_INVALID_BINARY, error);
-    made = (ipt__cuda_program *)calloc(1, sizeof *made);
-    if (made)
-        made->code = (unsigned char *)malloc(*lengths);
-    if (!made || !made->code) {
-        free(made);
-        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
-    }
-    ipt__cuda_begin(&made->object);
-    made->context = context;
-    made->code_bytes = *lengths;
-    memcpy(made->code, *binaries, *lengths);
-    return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
-}
-
-static cl_int CL_API_CALL ipt__cuda_clGetProgramInfo(cl_program program, cl_program_info name, size_t capacity,
-                                                     void *value, size_t *size)
-{
-    const ipt__cuda_program *const asked = (const ipt__cuda_program *)(void *)program;
-    const cl_device_id device = ipt__cuda_handle(((const ipt__cuda_context *)(void *)asked->context)->device);
-    void *to = NULL;
-    switch (name) {
-    case CL_PROGRAM_DEVICES:
-        return ipt__cuda_answer(&device, sizeof device, capacity, value, size);
-    case CL_PROGRAM_BINARY_SIZES:
-        return ipt__cuda_answer(&asked->code_bytes, sizeof asked->code_bytes, capacity, value, size);
-    case CL_PROGRAM_BINARIES:
-        if (value)
-            memcpy(&to, value, sizeof to);
-        if (to)
-            memcpy(to, asked->code, asked->code_bytes);
-        if (size)
-            *size = sizeof to;
-        return CL_SUCCESS;
-    default:
-        return CL_INVALID_VALUE;
-    }
-}
-
-/* Compiles a program's text to machine code of its device. Returns 0 if that fails; the log says why. */
-static int ipt__cuda_compile(ipt__cuda_program *program)
-{
-    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)program->context)->device;
-    const char *options[] = {NULL, "-default-device", "-std=c++20", "-w"};
-    char target[40];
-    size_t bytes = 0;
-    void *made = NULL;
-    ipt__cuda_head head;
-    int failed;
-    ipt__print(target, sizeof target, "--gpu-architecture=sm_%d%d", ipt__cuda_attribute(device, IPT__CU_MAJOR),
-               ipt__cuda_attribute(device, IPT__CU_MINOR));
-    options[0] = target;
-    if (ipt__cu.nvrtcCreateProgram(&made, program->source, "ipt.cu", 0, NULL, NULL))
-        return 0;
-    failed = ipt__cu.nvrtcCompileProgram(made, 4, options);
-    ipt__cu.nvrtcGetProgramLogSize(made, &bytes);
-    free(program->log);
-    program->log = (char *)calloc(1, bytes + 1);
-    if (program->log)
-        ipt__cu.nvrtcGetProgramLog(made, program->log);
-    if (!failed && !ipt__cu.nvrtcGetCUBINSize(made, &bytes) &&
-        (program->code = (unsigned char *)malloc(sizeof head + bytes)) != NULL) {
-        memset(&head, 0, sizeof head);
-        memcpy(head.mark, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK);
-        head.version = 1;
-        head.local_bytes = ipt__cuda_defined(program->source, "#define IPT_LOCAL_BYTES ");
-        memcpy(program->code, &head, sizeof head);
-        ipt__cu.nvrtcGetCUBIN(made, (char *)program->code + sizeof head);
-        program->code_bytes = sizeof head + bytes;
-    }
-    ipt__cu.nvrtcDestroyProgram(&made);
-    return program->code != NULL;
-}
-
-static cl_int CL_API_CALL ipt__cuda_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
-                                                   const char *options, void(CL_CALLBACK *notify)(cl_program, void *),
-                                                   void *user)
-{
-    ipt__cuda_program *const built = (ipt__cuda_program *)(void *)program;
-    ipt__cu_result error;
-    (void)count;
-    (void)devices;
-    (void)options;
-    (void)notify;
-    (void)user;
-    if (!built->code && !ipt__cu.compiles)
-        return CL_COMPILER_NOT_AVAILABLE;
-    if (!built->code && !ipt__cuda_compile(built))
-        return -11; /* CL_BUILD_PROGRAM_FAILURE */
-    ipt__cuda_enter(built->context);
-    error = IPT__CU(cuModuleLoadData, (&built->module, built->code + sizeof(ipt__cuda_head)));
-    ipt__cuda_leave();
-    return error ? CL_INVALID_BINARY : CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL ipt__cuda_clGetProgramBuildInfo(cl_program program, cl_device_id device,
-                                                          cl_program_build_info name, size_t capacity, void *value,
-                                                          size_t *size)
-{
-    const ipt__cuda_program *const asked = (const ipt__cuda_program *)(void *)program;
-    const char *const log = asked->log ? asked->log : "";
-    (void)device;
-    return name == CL_PROGRAM_BUILD_LOG ? ipt__cuda_answer(log, strlen(log) + 1, capacity, value, size)
-                                        : CL_INVALID_VALUE;
-}
-
-static cl_int CL_API_CALL ipt__cuda_clReleaseProgram(cl_program program)
-{
-    ipt__cuda_program *const released = (ipt__cuda_program *)(void *)program;
-    if (!ipt__cuda_drop(released))
-        return CL_SUCCESS;
-    if (released->module) {
-        ipt__cuda_enter(released->context);
-        ipt__cu.cuModuleUnload(released->module);
-        ipt__cuda_leave();
-    }
-    free(released->source);
-    free(released->log);
-    free(released->code);
-    free(released);
-    return CL_SUCCESS;
-}
-
-static cl_kernel CL_API_CALL ipt__cuda_clCreateKernel(cl_program program, const char *name, cl_int *error)
-{
-    ipt__cuda_program *const of = (ipt__cuda_program *)(void *)program;
-    ipt__cuda_kernel *const made = (ipt__cuda_kernel *)calloc(1, sizeof *made);
-    ipt__cu_result failure;
-    int fixed = 0, i;
-    if (!made)
-        return (cl_kernel)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
-    for (i = 0; i < IPT__KERNEL_COUNT && strcmp(ipt__kernels[i].name, name); ++i)
-        ;
-    made->info = i < IPT__KERNEL_COUNT ? &ipt__kernels[i] : NULL;
-    made->program = of;
-    ipt__cuda_enter(of->context);
-    failure = IPT__CU(cuModuleGetFunction, (&made->function, of->module, name));
-    if (!failure)
-        failure = IPT__CU(cuFuncGetAttribute, (&fixed, IPT__CU_FUNCTION_SHARED, made->function));
-    if (!failure)
-        failure = IPT__CU(
-            cuFuncSetAttribute,
-            (made->function, IPT__CU_FUNCTION_DYNAMIC,
-             ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) -
-                 fixed));
-    ipt__cuda_leave();
-    if (failure || !made->info) {
-        free(made);
-        return (cl_kernel)ipt__cuda_made(NULL, CL_INVALID_KERNEL_NAME, error);
-    }
-    ipt__cuda_retain(of);
-    return (cl_kernel)ipt__cuda_made(made, CL_SUCCESS, error);
-}
-
-static cl_int CL_API_CALL ipt__cuda_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
-                                                             cl_kernel_work_group_info name, size_t capacity,
-                                                             void *value, size_t *size)
-{
-    const ipt__cuda_kernel *const asked = (const ipt__cuda_kernel *)(void *)kernel;
-    int most = 0;
-    size_t answer;
-    (void)device;
-    ipt__cuda_enter(asked->program->context);
-    ipt__cu.cuFuncGetAttribute(&most, 0, asked->function); /* CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK */
-    ipt__cuda_leave();
-    answer = (size_t)most;
-    return name == CL_KERNEL_WORK_GROUP_SIZE ? ipt__cuda_answer(&answer, sizeof answer, capacity, value, size)
-                                             : CL_INVALID_VALUE;
-}
-
-static cl_int CL_API_CALL ipt__cuda_clReleaseKernel(cl_kernel kernel)
-{
-    ipt__cuda_kernel *const released = (ipt__cuda_kernel *)(void *)kernel;
-    ipt__cuda_clReleaseProgram((cl_program)(void *)released->program);
-    free(released);
-    return CL_SUCCESS;
-}
-
-#endif
-/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>driver/cuda_objects                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -6163,11 +5854,9 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseContext(cl_context context)
     return CL_SUCCESS;
 }
 
-static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
+static void ipt__cuda_memory_end(ipt__cuda_object *own)
 {
-    ipt__cuda_memory *const released = (ipt__cuda_memory *)(void *)memory;
-    if (!ipt__cuda_drop(released))
-        return CL_SUCCESS;
+    ipt__cuda_memory *const released = (ipt__cuda_memory *)(void *)own;
     ipt__cuda_enter(released->context);
     if (released->registered)
         ipt__cu.cuMemHostUnregister(released->host);
@@ -6178,6 +5867,12 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
     ipt__cuda_leave();
     ipt__cuda_clReleaseContext(released->context);
     free(released);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
+{
+    if (ipt__cuda_drop(memory))
+        ipt__cuda_end((ipt__cuda_object *)(void *)memory, ipt__cuda_memory_end);
     return CL_SUCCESS;
 }
 
@@ -6186,8 +5881,10 @@ static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_fl
 {
     ipt__cuda_memory *const made = (ipt__cuda_memory *)calloc(1, sizeof *made);
     ipt__cu_result failure;
-    if (!made)
-        return (cl_mem)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    if (!made || ((flags & CL_MEM_USE_HOST_PTR) && (size_t)host % 16)) { /* kernels move vectors of 16 bytes */
+        free(made);
+        return (cl_mem)ipt__cuda_made(NULL, made ? CL_INVALID_HOST_PTR : CL_OUT_OF_HOST_MEMORY, error);
+    }
     ipt__cuda_begin(&made->object);
     made->context = context;
     made->flags = flags;
@@ -6195,13 +5892,13 @@ static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_fl
     ipt__cuda_enter(context);
     if (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_USE_HOST_PTR)) {
         if (flags & CL_MEM_USE_HOST_PTR) {
-            failure = ipt__cu.cuMemHostRegister(host, bytes, IPT__CU_MAPPED);
+            ipt__cu_address known;
             made->host = host;
-            made->registered = !failure;
-            if (failure != IPT__CU_REGISTERED) /* by the caller already */
-                ipt__cuda_did("cuMemHostRegister", failure);
-            else
-                failure = 0;
+            failure = 0;
+            if (ipt__cu.cuMemHostGetDevicePointer(&known, host, 0)) { /* not pinned yet */
+                failure = IPT__CU(cuMemHostRegister, (host, bytes, IPT__CU_MAPPED));
+                made->registered = !failure;
+            }
         } else
             failure = IPT__CU(cuMemHostAlloc, (&made->host, bytes, IPT__CU_MAPPED));
         if (!failure)
@@ -6364,6 +6061,7 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseEvent(cl_event event)
     ipt__cuda_context *const context = (ipt__cuda_context *)(void *)released->context;
     ipt__cuda_queue *const queue = released->queue;
     int last, kept;
+    const int user = !released->stream;
     IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
     last = !--released->object.references;
     kept = last && released->stream && !released->begin && released->end;
@@ -6376,6 +6074,8 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseEvent(cl_event event)
     IPT_LOCK_RELEASE(&ipt__cuda_lock);
     if (!last)
         return CL_SUCCESS;
+    if (user && released->word && !*released->word) /* nobody can set it any more */
+        ipt__cuda_event_closes();
     if (!kept) {
         ipt__cuda_enter((cl_context)(void *)context);
         ipt__cuda_event_free(released);
@@ -6439,6 +6139,363 @@ static ipt__cu_result ipt__cuda_wait(ipt__cuda_queue *queue, ipt__cuda_event *ev
     if (!error && !event->stream)
         error = IPT__CU(cuStreamWaitValue32, (queue->stream, word, 1, IPT__CU_WAIT_GEQ));
     return error;
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>driver/cuda_program                                                                                              */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The CUDA driver's programs: NVRTC compiles the text of OpenCL's programs after that of parts/cuda.cl. */
+#ifdef IPT_CUDA
+
+/* A program's code: this head, then machine code. */
+typedef struct ipt__cuda_head {
+    char mark[8];
+    cl_uint version, local_bytes; /* of the array that IPT_LOCAL_LARGE names */
+} ipt__cuda_head;
+#define IPT__CUDA_HEAD_MARK "IPTCUDA"
+
+typedef struct ipt__cuda_program {
+    ipt__cuda_object object;
+    cl_context context;
+    char *source, *log;
+    unsigned char *code;
+    size_t code_bytes;
+    ipt__cu_module module;
+} ipt__cuda_program;
+
+typedef struct ipt__cuda_kernel {
+    ipt__cuda_program *program;
+    ipt__cu_function function;
+    const ipt__kernel_info *info;
+    ipt__cu_address memories[8];
+    size_t local_bytes; /* of the launch */
+    size_t together;    /* most work-groups of the following form that run at the same time */
+    size_t together_items, together_bytes;
+    ipt__arguments arguments;
+    cl_ulong value[2]; /* of the expression's argument */
+} ipt__cuda_kernel;
+
+/* The number after a macro's name, where a text defines it; 0: it does not. */
+static cl_uint ipt__cuda_defined(const char *text, const char *definition)
+{
+    const char *const found = strstr(text, definition);
+    return found ? (cl_uint)strtoul(found + strlen(definition), NULL, 10) : 0;
+}
+
+/* Adds `count` bytes to a text of *length bytes; out is NULL to count only. */
+static void ipt__cuda_put(char *out, size_t *length, const char *bytes, size_t count)
+{
+    if (out)
+        memcpy(out + *length, bytes, count);
+    *length += count;
+}
+
+static int ipt__cuda_names(char letter)
+{
+    return letter == '_' || (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
+           (letter >= 'A' && letter <= 'Z');
+}
+
+/* The number of `letters` that begin the text, if no more of a name follows them; else 0. */
+static size_t ipt__cuda_word(const char *text, const char *letters)
+{
+    const size_t count = strspn(text, letters);
+    return ipt__cuda_names(text[count]) ? 0 : count;
+}
+
+/* Writes a swizzle of two or more components, such as .yx or .s10, as .ipt_pick<1, 0>(). Returns its length in the
+ * text; 0: there is none. */
+static size_t ipt__cuda_swizzle(const char *text, char *out, size_t *length)
+{
+    static const char letters[] = "xyzw", digits[] = "0123456789abcdef";
+    const int numbered = text[1] == 's';
+    const char *const names = numbered ? digits : letters, *const first = text + 1 + numbered;
+    const size_t count = *text == '.' ? ipt__cuda_word(first, names) : 0;
+    const char *const after = first + count + strspn(first + count, " ");
+    size_t i;
+    if (count < 2 || (*after == '=' && after[1] != '=')) /* what is assigned to must be a member */
+        return 0;
+    ipt__cuda_put(out, length, ".ipt_pick<", 10);
+    for (i = 0; i < count; ++i) {
+        char place[8];
+        ipt__print(place, sizeof place, i ? ", %d" : "%d", (int)(strchr(names, first[i]) - names));
+        ipt__cuda_put(out, length, place, strlen(place));
+    }
+    ipt__cuda_put(out, length, ">()", 3);
+    return 1 + (size_t)numbered + count;
+}
+
+/* Writes the type of a vector literal, such as (float4)(1, 2), without its parentheses. Returns the type's length with
+ * them; 0: there is no literal. */
+static size_t ipt__cuda_literal(const char *text, char *out, size_t *length)
+{
+    static const char types[][8] = {"char", "uchar", "short", "ushort", "int",   "uint",
+                                    "long", "ulong", "half",  "float",  "double"};
+    size_t i, type, digits;
+    for (i = 0; *text == '(' && i < sizeof types / sizeof *types; ++i) {
+        type = strlen(types[i]);
+        if (strncmp(text + 1, types[i], type))
+            continue;
+        digits = strspn(text + 1 + type, "24816");
+        if (digits && text[1 + type + digits] == ')' &&
+            text[2 + type + digits + strspn(text + 2 + type + digits, " ")] == '(') {
+            ipt__cuda_put(out, length, text + 1, type + digits);
+            return type + digits + 2;
+        }
+    }
+    return 0;
+}
+
+/* Writes OpenCL C with what parts/cuda.cl cannot define. out is NULL to count only. Returns the number of characters.
+ */
+static size_t ipt__cuda_translate(const char *text, char *out)
+{
+    size_t length = 0;
+    while (*text) {
+        const size_t plain = strcspn(text, ".(");
+        size_t taken;
+        ipt__cuda_put(out, &length, text, plain);
+        text += plain;
+        if (!*text)
+            break;
+        taken = *text == '.'                         ? ipt__cuda_swizzle(text, out, &length)
+                : plain && ipt__cuda_names(text[-1]) ? 0 /* a call */
+                                                     : ipt__cuda_literal(text, out, &length);
+        if (!taken)
+            ipt__cuda_put(out, &length, text, taken = 1);
+        text += taken;
+    }
+    return length;
+}
+
+static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                                                  const size_t *lengths, cl_int *error)
+{
+    static const char begin[] = "#line 1 \"program\"\n", end[] = "\n}\n";
+    ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
+    const size_t bytes = ipt__cuda_translate(texts[0], NULL) + sizeof begin + sizeof end;
+    ipt__text out = {NULL, 0, 0};
+    int pass;
+    (void)count;
+    (void)lengths;
+    for (pass = 0; made && pass < 2; ++pass) {
+        out.length = 0;
+        ipt__text_add(&out, "namespace ipt {\n");
+        ipt__part_print(&out, &ipt__parts[IPT__PART_cuda]);
+        out.capacity = out.length + bytes;
+        out.text = pass ? out.text : (char *)malloc(out.capacity);
+        if (!out.text)
+            break;
+    }
+    if (!made || !out.text) {
+        free(made);
+        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    }
+    memcpy(out.text + out.length, begin, sizeof begin - 1);
+    out.length += sizeof begin - 1;
+    out.length += ipt__cuda_translate(texts[0], out.text + out.length);
+    memcpy(out.text + out.length, end, sizeof end);
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    ipt__cuda_retain(context);
+    made->source = out.text;
+    return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithBinary(cl_context context, cl_uint count,
+                                                                  const cl_device_id *devices, const size_t *lengths,
+                                                                  const unsigned char **binaries, cl_int *statuses,
+                                                                  cl_int *error)
+{
+    ipt__cuda_program *made;
+    (void)count;
+    (void)devices;
+    (void)statuses;
+    if (*lengths <= sizeof(ipt__cuda_head) || memcmp(*binaries, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK))
+        return (cl_program)ipt__cuda_made(NULL, CL_INVALID_BINARY, error);
+    made = (ipt__cuda_program *)calloc(1, sizeof *made);
+    if (made)
+        made->code = (unsigned char *)malloc(*lengths);
+    if (!made || !made->code) {
+        free(made);
+        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    }
+    ipt__cuda_begin(&made->object);
+    made->context = context;
+    ipt__cuda_retain(context);
+    made->code_bytes = *lengths;
+    memcpy(made->code, *binaries, *lengths);
+    return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetProgramInfo(cl_program program, cl_program_info name, size_t capacity,
+                                                     void *value, size_t *size)
+{
+    const ipt__cuda_program *const asked = (const ipt__cuda_program *)(void *)program;
+    const cl_device_id device = ipt__cuda_handle(((const ipt__cuda_context *)(void *)asked->context)->device);
+    void *to = NULL;
+    switch (name) {
+    case CL_PROGRAM_DEVICES:
+        return ipt__cuda_answer(&device, sizeof device, capacity, value, size);
+    case CL_PROGRAM_BINARY_SIZES:
+        return ipt__cuda_answer(&asked->code_bytes, sizeof asked->code_bytes, capacity, value, size);
+    case CL_PROGRAM_BINARIES:
+        if (value)
+            memcpy(&to, value, sizeof to);
+        if (to)
+            memcpy(to, asked->code, asked->code_bytes);
+        if (size)
+            *size = sizeof to;
+        return CL_SUCCESS;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* Compiles a program's text to machine code of its device. Returns 0 if that fails; the log says why. */
+static int ipt__cuda_compile(ipt__cuda_program *program)
+{
+    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)program->context)->device;
+    const char *options[] = {NULL, "-default-device", "-std=c++20", "-w"};
+    char target[40];
+    size_t bytes = 0;
+    void *made = NULL;
+    ipt__cuda_head head;
+    int failed;
+    ipt__print(target, sizeof target, "--gpu-architecture=sm_%d%d", ipt__cuda_attribute(device, IPT__CU_MAJOR),
+               ipt__cuda_attribute(device, IPT__CU_MINOR));
+    options[0] = target;
+    if (ipt__cu.nvrtcCreateProgram(&made, program->source, "ipt.cu", 0, NULL, NULL))
+        return 0;
+    failed = ipt__cu.nvrtcCompileProgram(made, 4, options);
+    ipt__cu.nvrtcGetProgramLogSize(made, &bytes);
+    free(program->log);
+    program->log = (char *)calloc(1, bytes + 1);
+    if (program->log)
+        ipt__cu.nvrtcGetProgramLog(made, program->log);
+    if (!failed && !ipt__cu.nvrtcGetCUBINSize(made, &bytes) &&
+        (program->code = (unsigned char *)malloc(sizeof head + bytes)) != NULL) {
+        memset(&head, 0, sizeof head);
+        memcpy(head.mark, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK);
+        head.version = 1;
+        head.local_bytes = ipt__cuda_defined(program->source, "#define IPT_LOCAL_BYTES ");
+        memcpy(program->code, &head, sizeof head);
+        ipt__cu.nvrtcGetCUBIN(made, (char *)program->code + sizeof head);
+        program->code_bytes = sizeof head + bytes;
+    }
+    ipt__cu.nvrtcDestroyProgram(&made);
+    return program->code != NULL;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                                                   const char *options, void(CL_CALLBACK *notify)(cl_program, void *),
+                                                   void *user)
+{
+    ipt__cuda_program *const built = (ipt__cuda_program *)(void *)program;
+    ipt__cu_result error;
+    (void)count;
+    (void)devices;
+    (void)options;
+    (void)notify;
+    (void)user;
+    if (!built->code && !ipt__cu.compiles)
+        return CL_COMPILER_NOT_AVAILABLE;
+    if (!built->code && !ipt__cuda_compile(built))
+        return -11; /* CL_BUILD_PROGRAM_FAILURE */
+    ipt__cuda_enter(built->context);
+    error = IPT__CU(cuModuleLoadData, (&built->module, built->code + sizeof(ipt__cuda_head)));
+    ipt__cuda_leave();
+    return error ? CL_INVALID_BINARY : CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetProgramBuildInfo(cl_program program, cl_device_id device,
+                                                          cl_program_build_info name, size_t capacity, void *value,
+                                                          size_t *size)
+{
+    const ipt__cuda_program *const asked = (const ipt__cuda_program *)(void *)program;
+    const char *const log = asked->log ? asked->log : "";
+    (void)device;
+    return name == CL_PROGRAM_BUILD_LOG ? ipt__cuda_answer(log, strlen(log) + 1, capacity, value, size)
+                                        : CL_INVALID_VALUE;
+}
+
+static void ipt__cuda_program_end(ipt__cuda_object *own)
+{
+    ipt__cuda_program *const released = (ipt__cuda_program *)(void *)own;
+    if (released->module) {
+        ipt__cuda_enter(released->context);
+        ipt__cu.cuModuleUnload(released->module);
+        ipt__cuda_leave();
+    }
+    free(released->source);
+    free(released->log);
+    free(released->code);
+    ipt__cuda_clReleaseContext(released->context);
+    free(released);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseProgram(cl_program program)
+{
+    if (ipt__cuda_drop(program))
+        ipt__cuda_end((ipt__cuda_object *)(void *)program, ipt__cuda_program_end);
+    return CL_SUCCESS;
+}
+
+static cl_kernel CL_API_CALL ipt__cuda_clCreateKernel(cl_program program, const char *name, cl_int *error)
+{
+    ipt__cuda_program *const of = (ipt__cuda_program *)(void *)program;
+    ipt__cuda_kernel *const made = (ipt__cuda_kernel *)calloc(1, sizeof *made);
+    ipt__cu_result failure;
+    int fixed = 0, i;
+    if (!made)
+        return (cl_kernel)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    for (i = 0; i < IPT__KERNEL_COUNT && strcmp(ipt__kernels[i].name, name); ++i)
+        ;
+    made->info = i < IPT__KERNEL_COUNT ? &ipt__kernels[i] : NULL;
+    made->program = of;
+    ipt__cuda_enter(of->context);
+    failure = IPT__CU(cuModuleGetFunction, (&made->function, of->module, name));
+    if (!failure)
+        failure = IPT__CU(cuFuncGetAttribute, (&fixed, IPT__CU_FUNCTION_SHARED, made->function));
+    if (!failure)
+        failure = IPT__CU(
+            cuFuncSetAttribute,
+            (made->function, IPT__CU_FUNCTION_DYNAMIC,
+             ipt__cuda_attribute(((const ipt__cuda_context *)(void *)of->context)->device, IPT__CU_LOCAL_BYTES) -
+                 fixed));
+    ipt__cuda_leave();
+    if (failure || !made->info) {
+        free(made);
+        return (cl_kernel)ipt__cuda_made(NULL, CL_INVALID_KERNEL_NAME, error);
+    }
+    ipt__cuda_retain(of);
+    return (cl_kernel)ipt__cuda_made(made, CL_SUCCESS, error);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                             cl_kernel_work_group_info name, size_t capacity,
+                                                             void *value, size_t *size)
+{
+    const ipt__cuda_kernel *const asked = (const ipt__cuda_kernel *)(void *)kernel;
+    int most = 0;
+    size_t answer;
+    (void)device;
+    ipt__cuda_enter(asked->program->context);
+    ipt__cu.cuFuncGetAttribute(&most, 0, asked->function); /* CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK */
+    ipt__cuda_leave();
+    answer = (size_t)most;
+    return name == CL_KERNEL_WORK_GROUP_SIZE ? ipt__cuda_answer(&answer, sizeof answer, capacity, value, size)
+                                             : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseKernel(cl_kernel kernel)
+{
+    ipt__cuda_kernel *const released = (ipt__cuda_kernel *)(void *)kernel;
+    ipt__cuda_clReleaseProgram((cl_program)(void *)released->program);
+    free(released);
+    return CL_SUCCESS;
 }
 
 #endif
@@ -6781,6 +6838,9 @@ static cl_event CL_API_CALL ipt__cuda_clCreateUserEvent(cl_context context, cl_i
     }
     made->word = (volatile cl_uint *)word;
     *made->word = 0;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    ++ipt__cuda_later.open_events;
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
     made->status = 2; /* CL_SUBMITTED */
     return (cl_event)ipt__cuda_made(made, CL_SUCCESS, error);
 }
@@ -6793,6 +6853,7 @@ static cl_int CL_API_CALL ipt__cuda_clSetUserEventStatus(cl_event event, cl_int 
     set->status = status;
     IPT_LOCK_RELEASE(&ipt__cuda_lock);
     *set->word = 1;
+    ipt__cuda_event_closes();
     return CL_SUCCESS;
 }
 

@@ -424,6 +424,40 @@ static void cuda_batches(void **state)
     wait_and_destroy(stream);
 }
 
+/* What an execution behind an open event needs may be released: nothing waits, and the execution completes. */
+static void cuda_released_behind_an_event(void **state)
+{
+    enum { ROWS = 300, COLS = 200 };
+    static cl_uint data[ROWS * COLS];
+    const ipt_plan_desc desc = {.rows = ROWS, .cols = COLS, .elem_size = 4};
+    const ipt__driver *const calls = &ipt__cuda;
+    cl_int error;
+    cl_event gate, event;
+    ipt_plan *plan;
+    const cl_command_queue queue = calls->clCreateCommandQueue(context->context, context->device, 0, &error);
+    const cl_mem buffer = calls->clCreateBuffer(context->context, CL_MEM_READ_WRITE, sizeof data, NULL, &error);
+    (void)state;
+    alarm(60);
+    for (size_t i = 0; i < ROWS * COLS; ++i)
+        data[i] = (cl_uint)i;
+    assert_int_equal(calls->clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL), 0);
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+    gate = calls->clCreateUserEvent(context->context, &error);
+    assert_int_equal(ipt_plan_execute(plan, queue, buffer, 0, 1, &gate, &event), IPT_SUCCESS);
+    assert_int_equal(calls->clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, sizeof data, data, 0, NULL, NULL), 0);
+    ipt_plan_destroy(plan);
+    calls->clReleaseMemObject(buffer);
+    assert_int_equal(calls->clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    calls->clReleaseEvent(gate);
+    assert_int_equal(calls->clWaitForEvents(1, &event), CL_SUCCESS);
+    calls->clReleaseEvent(event);
+    assert_int_equal(calls->clFinish(queue), CL_SUCCESS);
+    calls->clReleaseCommandQueue(queue);
+    for (size_t i = 0; i < ROWS * COLS; ++i)
+        assert_int_equal(data[i], i % ROWS * COLS + i / ROWS);
+    alarm(0);
+}
+
 static void refused(ipt_result result, ipt_result expected, const char *words)
 {
     assert_int_equal(result, expected);
@@ -496,10 +530,11 @@ static void cuda_failures(void **state)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuda_places),  cmocka_unit_test(cuda_out_of_place), cmocka_unit_test(cuda_host),
-        cmocka_unit_test(cuda_streams), cmocka_unit_test(cuda_threads),      cmocka_unit_test(cuda_graphs),
-        cmocka_unit_test(cuda_batches), cmocka_unit_test(cuda_refusals),     cmocka_unit_test(cuda_failures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cuda_places),   cmocka_unit_test(cuda_out_of_place),
+                                       cmocka_unit_test(cuda_host),     cmocka_unit_test(cuda_streams),
+                                       cmocka_unit_test(cuda_threads),  cmocka_unit_test(cuda_graphs),
+                                       cmocka_unit_test(cuda_batches),  cmocka_unit_test(cuda_released_behind_an_event),
+                                       cmocka_unit_test(cuda_refusals), cmocka_unit_test(cuda_failures)};
     cases = count > 1 ? (size_t)strtoull(arguments[1], NULL, 10) : cases;
     seed = count > 2 ? (size_t)strtoull(arguments[2], NULL, 10) : seed;
     if (count > 3)

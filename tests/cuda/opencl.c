@@ -11,8 +11,11 @@ static cl_int CL_API_CALL ipt__tests_clGetDeviceInfo(cl_device_id device, cl_dev
                                                      void *value, size_t *size)
 {
     const cl_command_queue_properties able = CL_QUEUE_PROFILING_ENABLE;
+    const cl_device_fp_config floats = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA;
     return name == CL_DEVICE_QUEUE_PROPERTIES ? ipt__cuda_answer(&able, sizeof able, capacity, value, size)
-                                              : ipt__cuda_clGetDeviceInfo(device, name, capacity, value, size);
+           : name == CL_DEVICE_SINGLE_FP_CONFIG || name == CL_DEVICE_DOUBLE_FP_CONFIG
+               ? ipt__cuda_answer(&floats, sizeof floats, capacity, value, size)
+               : ipt__cuda_clGetDeviceInfo(device, name, capacity, value, size);
 }
 #define ipt__cuda_clGetDeviceInfo ipt__tests_clGetDeviceInfo
 

@@ -118,6 +118,11 @@ struct half {
     }
 };
 
+IPT_INLINE float vload_half(ulong place, const half *from)
+{
+    return from[place];
+}
+
 /* Vectors of 2, 4, 8 and 16: `s` has the components, which also have OpenCL's names. The driver writes x.yx as
  * x.ipt_pick<1, 0>(), and (float4)(a, b) as float4(a, b). */
 template <class T, int N> struct ipt_vector;
@@ -241,6 +246,13 @@ IPT_OPERATOR(/)
 IPT_OPERATOR(&)
 IPT_OPERATOR(|)
 IPT_OPERATOR(^)
+IPT_OPERATOR(%)
+IPT_OPERATOR(<<)
+IPT_OPERATOR(>>)
+template <class T, int N> IPT_INLINE ipt_vector<T, N> operator~(ipt_vector<T, N> a)
+{
+    return a ^ ipt_vector<T, N>(T(~T(0)));
+}
 template <class T, int N> IPT_INLINE ipt_vector<T, N> operator-(ipt_vector<T, N> a)
 {
     return ipt_vector<T, N>(T(0)) - a;

@@ -12,7 +12,6 @@ enum {
     IPT__CU_OUT_OF_MEMORY = 2,
     IPT__CU_NOT_READY = 600,
     IPT__CU_OUT_OF_RESOURCES = 701,
-    IPT__CU_REGISTERED = 712,
     /* CUdevice_attribute */
     IPT__CU_UNITS = 16,
     IPT__CU_MAJOR = 75,

@@ -333,6 +333,9 @@ static cl_event CL_API_CALL ipt__cuda_clCreateUserEvent(cl_context context, cl_i
     }
     made->word = (volatile cl_uint *)word;
     *made->word = 0;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    ++ipt__cuda_later.open_events;
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
     made->status = 2; /* CL_SUBMITTED */
     return (cl_event)ipt__cuda_made(made, CL_SUCCESS, error);
 }
@@ -345,6 +348,7 @@ static cl_int CL_API_CALL ipt__cuda_clSetUserEventStatus(cl_event event, cl_int 
     set->status = status;
     IPT_LOCK_RELEASE(&ipt__cuda_lock);
     *set->word = 1;
+    ipt__cuda_event_closes();
     return CL_SUCCESS;
 }
 

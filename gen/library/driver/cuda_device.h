@@ -7,7 +7,16 @@ enum { IPT__CUDA_MARK = 0x69707402, IPT__CUDA_DEVICES = 16 };
 typedef struct ipt__cuda_object {
     size_t mark;
     size_t references;
+    struct ipt__cuda_object *next;             /* of those that end later */
+    void (*end)(struct ipt__cuda_object *own); /* frees it */
 } ipt__cuda_object;
+
+/* CUDA waits for the device when it frees memory or code. While a user's event is open, that may be for ever: what is
+ * released then ends with the last open event. The lock guards both. */
+static struct {
+    size_t open_events;
+    ipt__cuda_object *first;
+} ipt__cuda_later;
 
 /* Devices are numbers; their handles are addresses in this array. */
 static char ipt__cuda_handles[IPT__CUDA_DEVICES + 1];
@@ -85,6 +94,39 @@ static int ipt__cuda_drop(void *object)
     left = --((ipt__cuda_object *)object)->references;
     IPT_LOCK_RELEASE(&ipt__cuda_lock);
     return !left;
+}
+
+/* Ends an object without references, now or later. */
+static void ipt__cuda_end(ipt__cuda_object *object, void (*end)(ipt__cuda_object *own))
+{
+    int later;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    later = ipt__cuda_later.open_events != 0;
+    if (later) {
+        object->end = end;
+        object->next = ipt__cuda_later.first;
+        ipt__cuda_later.first = object;
+    }
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    if (!later)
+        end(object);
+}
+
+/* Counts that a user's event is no longer open, and ends what waits for the last one. */
+static void ipt__cuda_event_closes(void)
+{
+    ipt__cuda_object *first = NULL;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    if (!--ipt__cuda_later.open_events) {
+        first = ipt__cuda_later.first;
+        ipt__cuda_later.first = NULL;
+    }
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    while (first) {
+        ipt__cuda_object *const next = first->next;
+        first->end(first);
+        first = next;
+    }
 }
 
 /* OpenCL's number of an error of CUDA. Forgets the failed call after a success. */

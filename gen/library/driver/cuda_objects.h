@@ -73,11 +73,9 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseContext(cl_context context)
     return CL_SUCCESS;
 }
 
-static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
+static void ipt__cuda_memory_end(ipt__cuda_object *own)
 {
-    ipt__cuda_memory *const released = (ipt__cuda_memory *)(void *)memory;
-    if (!ipt__cuda_drop(released))
-        return CL_SUCCESS;
+    ipt__cuda_memory *const released = (ipt__cuda_memory *)(void *)own;
     ipt__cuda_enter(released->context);
     if (released->registered)
         ipt__cu.cuMemHostUnregister(released->host);
@@ -88,6 +86,12 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
     ipt__cuda_leave();
     ipt__cuda_clReleaseContext(released->context);
     free(released);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
+{
+    if (ipt__cuda_drop(memory))
+        ipt__cuda_end((ipt__cuda_object *)(void *)memory, ipt__cuda_memory_end);
     return CL_SUCCESS;
 }
 
@@ -96,8 +100,10 @@ static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_fl
 {
     ipt__cuda_memory *const made = (ipt__cuda_memory *)calloc(1, sizeof *made);
     ipt__cu_result failure;
-    if (!made)
-        return (cl_mem)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    if (!made || ((flags & CL_MEM_USE_HOST_PTR) && (size_t)host % 16)) { /* kernels move vectors of 16 bytes */
+        free(made);
+        return (cl_mem)ipt__cuda_made(NULL, made ? CL_INVALID_HOST_PTR : CL_OUT_OF_HOST_MEMORY, error);
+    }
     ipt__cuda_begin(&made->object);
     made->context = context;
     made->flags = flags;
@@ -105,13 +111,13 @@ static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_fl
     ipt__cuda_enter(context);
     if (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_USE_HOST_PTR)) {
         if (flags & CL_MEM_USE_HOST_PTR) {
-            failure = ipt__cu.cuMemHostRegister(host, bytes, IPT__CU_MAPPED);
+            ipt__cu_address known;
             made->host = host;
-            made->registered = !failure;
-            if (failure != IPT__CU_REGISTERED) /* by the caller already */
-                ipt__cuda_did("cuMemHostRegister", failure);
-            else
-                failure = 0;
+            failure = 0;
+            if (ipt__cu.cuMemHostGetDevicePointer(&known, host, 0)) { /* not pinned yet */
+                failure = IPT__CU(cuMemHostRegister, (host, bytes, IPT__CU_MAPPED));
+                made->registered = !failure;
+            }
         } else
             failure = IPT__CU(cuMemHostAlloc, (&made->host, bytes, IPT__CU_MAPPED));
         if (!failure)
@@ -274,6 +280,7 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseEvent(cl_event event)
     ipt__cuda_context *const context = (ipt__cuda_context *)(void *)released->context;
     ipt__cuda_queue *const queue = released->queue;
     int last, kept;
+    const int user = !released->stream;
     IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
     last = !--released->object.references;
     kept = last && released->stream && !released->begin && released->end;
@@ -286,6 +293,8 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseEvent(cl_event event)
     IPT_LOCK_RELEASE(&ipt__cuda_lock);
     if (!last)
         return CL_SUCCESS;
+    if (user && released->word && !*released->word) /* nobody can set it any more */
+        ipt__cuda_event_closes();
     if (!kept) {
         ipt__cuda_enter((cl_context)(void *)context);
         ipt__cuda_event_free(released);

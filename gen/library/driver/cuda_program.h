@@ -151,6 +151,7 @@ static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context con
     memcpy(out.text + out.length, end, sizeof end);
     ipt__cuda_begin(&made->object);
     made->context = context;
+    ipt__cuda_retain(context);
     made->source = out.text;
     return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
 }
@@ -175,6 +176,7 @@ static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithBinary(cl_context con
     }
     ipt__cuda_begin(&made->object);
     made->context = context;
+    ipt__cuda_retain(context);
     made->code_bytes = *lengths;
     memcpy(made->code, *binaries, *lengths);
     return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
@@ -271,11 +273,9 @@ static cl_int CL_API_CALL ipt__cuda_clGetProgramBuildInfo(cl_program program, cl
                                         : CL_INVALID_VALUE;
 }
 
-static cl_int CL_API_CALL ipt__cuda_clReleaseProgram(cl_program program)
+static void ipt__cuda_program_end(ipt__cuda_object *own)
 {
-    ipt__cuda_program *const released = (ipt__cuda_program *)(void *)program;
-    if (!ipt__cuda_drop(released))
-        return CL_SUCCESS;
+    ipt__cuda_program *const released = (ipt__cuda_program *)(void *)own;
     if (released->module) {
         ipt__cuda_enter(released->context);
         ipt__cu.cuModuleUnload(released->module);
@@ -284,7 +284,14 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseProgram(cl_program program)
     free(released->source);
     free(released->log);
     free(released->code);
+    ipt__cuda_clReleaseContext(released->context);
     free(released);
+}
+
+static cl_int CL_API_CALL ipt__cuda_clReleaseProgram(cl_program program)
+{
+    if (ipt__cuda_drop(program))
+        ipt__cuda_end((ipt__cuda_object *)(void *)program, ipt__cuda_program_end);
     return CL_SUCCESS;
 }
 
