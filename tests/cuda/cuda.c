@@ -444,14 +444,13 @@ static void cuda_released_behind_an_event(void **state)
     assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
     gate = calls->clCreateUserEvent(context->context, &error);
     assert_int_equal(ipt_plan_execute(plan, queue, buffer, 0, 1, &gate, &event), IPT_SUCCESS);
-    assert_int_equal(calls->clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, sizeof data, data, 0, NULL, NULL), 0);
     ipt_plan_destroy(plan);
-    calls->clReleaseMemObject(buffer);
     assert_int_equal(calls->clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
     calls->clReleaseEvent(gate);
     assert_int_equal(calls->clWaitForEvents(1, &event), CL_SUCCESS);
     calls->clReleaseEvent(event);
-    assert_int_equal(calls->clFinish(queue), CL_SUCCESS);
+    assert_int_equal(calls->clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL), 0);
+    calls->clReleaseMemObject(buffer);
     calls->clReleaseCommandQueue(queue);
     for (size_t i = 0; i < ROWS * COLS; ++i)
         assert_int_equal(data[i], i % ROWS * COLS + i / ROWS);
