@@ -172,7 +172,8 @@
  *                          compiler of C99, slower. IPT_THREAD_LOCAL: empty if it has no thread-local variables
  *   IPT_NATIVE_EXPRESSIONS the name of a file by `ipt precompile --native`, in quotes: the native driver's expressions.
  *                          Defined with IPT_IMPLEMENTATION
- *   IPT_CUDA               adds the CUDA driver, which loads libcuda and NVRTC at run time: see cuda.md
+ *   IPT_CUDA               adds the CUDA driver, which loads libcuda and NVRTC at run time: see cuda.md. It comes with
+ *                          IPT_OPENCL_DYNAMIC on Linux and Windows of 64 bits, unless IPT_NO_CUDA
  *   IPT_NO_OPENCL          leaves OpenCL out: reads no header of OpenCL, links with -lpthread alone
  *   IPT_KERNELS_FILE       the name of ipt_kernels.h, or of the single header, if it has another one
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
@@ -263,6 +264,7 @@ typedef struct ipt_cl_event *cl_event;
 #define CL_INVALID_VALUE (-30)
 #define CL_INVALID_DEVICE (-33)
 #define CL_INVALID_COMMAND_QUEUE (-36)
+#define CL_INVALID_HOST_PTR (-37)
 #define CL_INVALID_MEM_OBJECT (-38)
 #define CL_INVALID_BINARY (-42)
 #define CL_INVALID_KERNEL_NAME (-46)
@@ -270,6 +272,7 @@ typedef struct ipt_cl_event *cl_event;
 #define CL_INVALID_WORK_GROUP_SIZE (-54)
 #define CL_INVALID_EVENT (-58)
 #define CL_INVALID_BUFFER_SIZE (-61)
+#define CL_INVALID_GLOBAL_WORK_SIZE (-63)
 #define CL_COMPLETE 0
 #define CL_PLATFORM_VERSION 0x0901
 #define CL_PLATFORM_NAME 0x0902
@@ -340,6 +343,15 @@ typedef struct ipt_cl_event *cl_event;
 #endif
 #if !defined(__GNUC__) && !defined(__clang__) && !defined(IPT_NATIVE_PLAIN)
 #define IPT_NATIVE_PLAIN
+#endif
+
+/* CUDA comes with OpenCL at run time: its libraries are loaded likewise. */
+#if defined(IPT_NO_CUDA)
+#undef IPT_CUDA
+#elif defined(IPT_OPENCL_DYNAMIC) && ((defined(__linux__) && defined(__LP64__)) || defined(_WIN64)) &&                 \
+    !defined(__ANDROID__)
+#undef IPT_CUDA
+#define IPT_CUDA
 #endif
 
 #ifndef IPT__OWN_NAMES
@@ -444,7 +456,7 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
     X(IPT_DRIVER_AUTO, "auto")     /* a GPU or accelerator through OpenCL, else this CPU, else OpenCL's */             \
     X(IPT_DRIVER_OPENCL, "opencl") /* an OpenCL device */                                                              \
     X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, unless IPT_NO_NATIVE */                                 \
-    X(IPT_DRIVER_CUDA, "cuda")     /* a GPU through CUDA's driver, if IPT_CUDA is defined */
+    X(IPT_DRIVER_CUDA, "cuda")     /* a GPU through CUDA's driver: see IPT_CUDA */
 
 typedef enum ipt_driver { IPT_DRIVER_LIST(IPT__ENUMERATOR) IPT__DRIVER_COUNT } ipt_driver;
 
@@ -803,6 +815,14 @@ IPT_API_INLINE ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_d
  * stage. */
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
+
+/* Records ipt_plan_execute in command_buffer, a cl_command_buffer_khr of cl_khr_command_buffer for `queue`, which may
+ * be launched any number of times while the plan lives. The caller orders its launches and other executions of the
+ * plan, which share the workspace. The plan then clears its counters before each execution. Work-groups of some stages
+ * wait for each other: launch nothing else on the device meanwhile that waits likewise. Errors: as ipt_plan_execute,
+ * and UNSUPPORTED (a device without the extension). After INCOMPLETE, release the command buffer. */
+IPT_API ipt_result ipt_plan_record(ipt_plan *plan, void *command_buffer, cl_command_queue queue, cl_mem buffer,
+                                   size_t byte_offset);
 
 /* Enqueues the transposition from source to destination, which must not overlap. ipt only reads source. Both hold the
  * batch with the plan's batch_stride. The first call for an element size builds its program (except with
@@ -1509,6 +1529,9 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan);
 #include <dlfcn.h>
 #include <unistd.h>
 #endif
+#if !defined(_WIN32) && defined(IPT_CUDA)
+#include <poll.h>
+#endif
 #if !defined(_WIN32)
 #include <sys/stat.h>
 #endif
@@ -2082,6 +2105,45 @@ static size_t ipt__divisor_near(size_t n, size_t wanted)
         }
     return best;
 }
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>base/libraries                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Libraries that are loaded at run time. */
+#if defined(IPT_OPENCL_DYNAMIC) || defined(IPT_CUDA)
+
+static void *ipt__library_open_named(const char *name)
+{
+#if defined(_WIN32)
+    wchar_t wide[IPT__WIDE_PATH];
+    return ipt__path_widen(name, wide) ? (void *)LoadLibraryW(wide) : NULL;
+#else
+    return dlopen(name, RTLD_NOW);
+#endif
+}
+
+/* Writes the address of a function to `pointer`. Returns 0 if the library lacks the function. */
+static int ipt__library_find(void *library, const char *name, void *pointer, size_t pointer_bytes)
+{
+#if defined(_WIN32)
+    const FARPROC found = GetProcAddress((HMODULE)library, name);
+#else
+    void *const found = dlsym(library, name);
+#endif
+    memcpy(pointer, &found, pointer_bytes); /* C cannot cast an object's pointer to a function's pointer */
+    return found != NULL;
+}
+
+static void ipt__library_close(void *library)
+{
+#if defined(_WIN32)
+    FreeLibrary((HMODULE)library);
+#else
+    dlclose(library);
+#endif
+}
+
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>papers/heuristics                                                                                                */
@@ -3179,16 +3241,6 @@ static const char *const ipt__libraries[] = {
 #endif
 };
 
-static void *ipt__library_open_named(const char *name)
-{
-#if defined(_WIN32)
-    wchar_t wide[IPT__WIDE_PATH];
-    return ipt__path_widen(name, wide) ? (void *)LoadLibraryW(wide) : NULL;
-#else
-    return dlopen(name, RTLD_NOW);
-#endif
-}
-
 /* Opens the library that the environment's IPT_OPENCL_LIBRARY names, else the first that the system has. On failure
  * *library is NULL. */
 static ipt_result ipt__library_open(void **library)
@@ -3208,27 +3260,6 @@ static ipt_result ipt__library_open(void **library)
                     : ipt__fail(IPT_ERROR_NO_DEVICE,
                                 "no OpenCL library is installed: install an OpenCL loader and a driver, or name the "
                                 "library in the environment's IPT_OPENCL_LIBRARY");
-}
-
-/* Writes the address of a function to `pointer`. Returns 0 if the library lacks the function. */
-static int ipt__library_find(void *library, const char *name, void *pointer, size_t pointer_bytes)
-{
-#if defined(_WIN32)
-    const FARPROC found = GetProcAddress((HMODULE)library, name);
-#else
-    void *const found = dlsym(library, name);
-#endif
-    memcpy(pointer, &found, pointer_bytes); /* C cannot cast an object's pointer to a function's pointer */
-    return found != NULL;
-}
-
-static void ipt__library_close(void *library)
-{
-#if defined(_WIN32)
-    FreeLibrary((HMODULE)library);
-#else
-    dlclose(library);
-#endif
 }
 
 /* Loads the library on the first call. */
@@ -5368,43 +5399,42 @@ static void *ipt__cuda_library(const char *variable, const char *const *names)
     const char *const named = IPT__ENVIRONMENT_IS_OWN ? ipt__environment(variable, room, sizeof room) : NULL;
     void *library = NULL;
     if (named && *named)
-        return dlopen(named, RTLD_NOW);
+        return ipt__library_open_named(named);
     for (; !library && *names; ++names)
-        library = dlopen(*names, RTLD_NOW);
+        library = ipt__library_open_named(*names);
     return library;
-}
-
-static int ipt__cuda_find(void *library, const char *symbol, void *pointer, size_t bytes)
-{
-    void *const found = dlsym(library, symbol);
-    memcpy(pointer, &found, bytes);
-    return found != NULL;
 }
 
 /* Loads CUDA on the first call. Without NVRTC, only stored programs run. */
 static ipt_result ipt__cuda_open(void)
 {
+#if defined(_WIN32)
+    static const char *const drivers[] = {"nvcuda.dll", NULL};
+    static const char *const compilers[] = {"nvrtc64_130_0.dll", "nvrtc64_120_0.dll", NULL};
+#else
     static const char *const drivers[] = {"libcuda.so.1", "libcuda.so", NULL};
-    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
-                                            NULL};
+    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
+#endif
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
     if (!ipt__cu.opened) {
         void *library = ipt__cuda_library("IPT_CUDA_LIBRARY", drivers);
         ipt__cu_result error = 0;
         if (!library)
-            result = ipt__fail(IPT_ERROR_NO_DEVICE, "there is no CUDA driver: libcuda.so.1 cannot be loaded");
+            result = ipt__fail(IPT_ERROR_NO_DEVICE, "there is no CUDA driver: %s cannot be loaded", *drivers);
 #define IPT__CU_FIND(name, symbol, parameters)                                                                         \
-    if (!result && !ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name))                               \
+    if (!result && !ipt__library_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name))                            \
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver has no %s: it is older than CUDA 12", symbol);
         IPT__CU_LIST(IPT__CU_FIND)
         if (!result &&
             ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
             result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver does not start: error %d of cuInit", error);
+        if (result && library)
+            ipt__library_close(library);
         library = result ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
         ipt__cu.compiles = library != NULL;
 #define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
-    ipt__cu.compiles = ipt__cu.compiles && ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
+    ipt__cu.compiles = ipt__cu.compiles && ipt__library_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
         IPT__NVRTC_LIST(IPT__NVRTC_FIND)
         ipt__cu.opened = !result;
     }
@@ -5484,7 +5514,11 @@ static ipt__cu_context ipt__cuda_current(ipt__cu_context context, ipt__cu_device
 
 static void ipt__cuda_pause(void)
 {
-    usleep(20);
+#if defined(_WIN32)
+    Sleep(1);
+#else
+    poll(NULL, 0, 1);
+#endif
 }
 
 static void ipt__cuda_begin(ipt__cuda_object *object)
@@ -8044,7 +8078,18 @@ static IPT__RARE ipt_result ipt__choose_general(const ipt_context_desc *desc, co
 }
 #endif
 
-/* Chooses a driver and its device. */
+#ifdef IPT_CUDA
+/* Whether a desc leaves the choice open, and OpenCL has neither GPU nor accelerator. */
+static int ipt__cuda_stands_in(const ipt_context_desc *desc, const char *name, ipt_result result, ipt__driver_id driver,
+                               cl_device_id found)
+{
+    ipt__questions asked = ipt__questions_to(driver, found);
+    return desc->driver == IPT_DRIVER_AUTO && !desc->context && !desc->device && !(name && *name) &&
+           (result || ipt__device_type(&asked) == CL_DEVICE_TYPE_CPU);
+}
+#endif
+
+/* Chooses a driver and its device: OpenCL's GPU or accelerator first, then CUDA's GPU, then this CPU. */
 static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
                                                cl_device_id *device)
 {
@@ -8053,16 +8098,26 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
                                  ? desc->device_name
                                  : ipt__environment("IPT_DEVICE", room, sizeof room);
 #ifdef IPT_CUDA
+    cl_device_id gpu;
+    ipt_result result;
     int number;
     *driver = IPT__DRIVER_CUDA;
     if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number))
         return ipt__choose_cuda(desc, name, device);
+    result = ipt__choose_general(desc, name, driver, device);
+    if (!ipt__cuda_stands_in(desc, name, result, *driver, *device))
+        return result;
+    if (ipt__choose_cuda(desc, NULL, &gpu)) /* the sentence is OpenCL's, not CUDA's */
+        return result ? ipt__choose_general(desc, name, driver, device) : result;
+    *driver = IPT__DRIVER_CUDA;
+    *device = gpu;
+    return IPT_SUCCESS;
 #else
     if (desc->driver == IPT_DRIVER_CUDA)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "driver is IPT_DRIVER_CUDA, and ipt was compiled without it: define IPT_CUDA");
-#endif
     return ipt__choose_general(desc, name, driver, device);
+#endif
 }
 
 /* Reads the memory model and the sub-groups of a device. */
@@ -17035,6 +17090,90 @@ static IPT__RARE void ipt__plan_close(ipt_plan *plan)
     plan->device->out_of_place = -1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>execute/record                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Command buffers of cl_khr_command_buffer, which take launches instead of a queue. */
+
+enum {
+    IPT__EXTENSIONS_WITH_VERSION = 0x1060, /* CL_DEVICE_EXTENSIONS_WITH_VERSION of OpenCL 3.0 */
+    IPT__RECORD_PROPERTIES = 0x9005,       /* the extension's version 0.9.5: every command takes properties */
+    IPT__MOST_EXTENSIONS = 256
+};
+
+/* What clCommandNDRangeKernelKHR and clCommandFillBufferKHR take: a command buffer is a void pointer here, which
+ * headers of OpenCL 1.2 know, too. */
+typedef cl_int(CL_API_CALL *ipt__record_kernel_call)(void *, cl_command_queue, const void *, cl_kernel, cl_uint,
+                                                     const size_t *, const size_t *, const size_t *, cl_uint,
+                                                     const cl_uint *, cl_uint *, void **);
+typedef cl_int(CL_API_CALL *ipt__record_fill_call)(void *, cl_command_queue, cl_mem, const void *, size_t, size_t,
+                                                   size_t, cl_uint, const cl_uint *, cl_uint *, void **);
+typedef cl_int(CL_API_CALL *ipt__record_fill_with_call)(void *, cl_command_queue, const void *, cl_mem, const void *,
+                                                        size_t, size_t, size_t, cl_uint, const cl_uint *, cl_uint *,
+                                                        void **);
+
+/* A command buffer that records an execution. Each command follows the previous one. */
+typedef struct ipt__recorder {
+    void *commands;
+    ipt__record_kernel_call kernel;
+    ipt__record_fill_call fill;           /* one of the two is NULL */
+    ipt__record_fill_with_call fill_with; /* since version 0.9.5 */
+    cl_uint count, point;                 /* 1 and the last command's sync point; 0 before the first */
+} ipt__recorder;
+
+/* Finds the extension's functions, unless the device lacks it. */
+static ipt_result ipt__recorder_begin(const ipt_context *context, void *commands, ipt__recorder *recorder)
+{
+    struct {
+        cl_uint version;
+        char name[64];
+    } extensions[IPT__MOST_EXTENSIONS];
+    const ipt__driver *const calls = ipt__calls(context);
+    cl_platform_id platform = NULL;
+    cl_uint version = 0;
+    size_t bytes = 0, i;
+    void *fill = NULL, *kernel = NULL;
+    memset(recorder, 0, sizeof *recorder);
+    recorder->commands = commands;
+    if (!calls->clGetDeviceInfo(context->device, IPT__EXTENSIONS_WITH_VERSION, sizeof extensions, extensions, &bytes))
+        for (i = 0; i < bytes / sizeof *extensions; ++i)
+            if (!strcmp(extensions[i].name, "cl_khr_command_buffer"))
+                version = extensions[i].version;
+    if (version && !calls->clGetDeviceInfo(context->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL)) {
+        kernel = calls->clGetExtensionFunctionAddressForPlatform(platform, "clCommandNDRangeKernelKHR");
+        fill = calls->clGetExtensionFunctionAddressForPlatform(platform, "clCommandFillBufferKHR");
+    }
+    if (!kernel || !fill)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device records nothing: it has no cl_khr_command_buffer");
+    memcpy(&recorder->kernel, &kernel, sizeof kernel);
+    if (version < IPT__RECORD_PROPERTIES)
+        memcpy(&recorder->fill, &fill, sizeof fill);
+    else
+        memcpy(&recorder->fill_with, &fill, sizeof fill);
+    return IPT_SUCCESS;
+}
+
+static cl_int ipt__record_fill(ipt__recorder *recorder, cl_mem buffer, size_t offset, size_t bytes)
+{
+    const cl_uint zero = 0, before = recorder->point;
+    const cl_int error =
+        recorder->fill ? recorder->fill(recorder->commands, NULL, buffer, &zero, sizeof zero, offset, bytes,
+                                        recorder->count, recorder->count ? &before : NULL, &recorder->point, NULL)
+                       : recorder->fill_with(recorder->commands, NULL, NULL, buffer, &zero, sizeof zero, offset, bytes,
+                                             recorder->count, recorder->count ? &before : NULL, &recorder->point, NULL);
+    recorder->count = 1;
+    return error;
+}
+
+static cl_int ipt__record_kernel(ipt__recorder *recorder, cl_kernel kernel, size_t size, size_t group_size)
+{
+    const cl_uint before = recorder->point;
+    const cl_int error = recorder->kernel(recorder->commands, NULL, NULL, kernel, 1, NULL, &size, &group_size,
+                                          recorder->count, recorder->count ? &before : NULL, &recorder->point, NULL);
+    recorder->count = 1;
+    return error;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute/run                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -17049,13 +17188,14 @@ typedef struct ipt__run {
     cl_command_queue queue;
     cl_uint wait_count;
     const cl_event *wait;
-    cl_event previous; /* event of the last command, owned; NULL before the first */
-    int commands;      /* number of enqueued commands */
-    int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
-    int unaligned;     /* a buffer's host memory is not aligned to words: kernels move units */
-    int captured;      /* a graph takes the commands, and repeats them */
-    cl_mem buffers[2]; /* the caller's: source and target, equal in place */
-    cl_ulong bases[2]; /* where their batches begin, in the plan's units */
+    cl_event previous;       /* event of the last command, owned; NULL before the first */
+    int commands;            /* number of enqueued commands */
+    int holds;               /* each command waits for `wait`: an in-order queue does not propagate failures */
+    int unaligned;           /* a buffer's host memory is not aligned to words: kernels move units */
+    int captured;            /* a graph or a command buffer takes the commands, and repeats them */
+    ipt__recorder *recorder; /* the command buffer; NULL: none */
+    cl_mem buffers[2];       /* the caller's: source and target, equal in place */
+    cl_ulong bases[2];       /* where their batches begin, in the plan's units */
 } ipt__run;
 
 /* The data of an execution: the places of the batch in source and target, and the events to wait for. In place, only
@@ -17067,7 +17207,8 @@ typedef struct ipt__call {
     size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
     cl_uint wait_count;
     const cl_event *wait;
-    int captured; /* a graph takes the commands, and repeats them */
+    int captured;            /* a graph or a command buffer takes the commands, and repeats them */
+    ipt__recorder *recorder; /* the command buffer; NULL: none */
 } ipt__call;
 
 static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of_place)
@@ -17080,6 +17221,7 @@ static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of
     run.wait = call->wait;
     run.unaligned = call->address % IPT__WORD_BYTES != 0;
     run.captured = call->captured;
+    run.recorder = call->recorder;
     run.buffers[0] = out_of_place ? call->source : call->target;
     run.buffers[1] = call->target;
     run.bases[0] = (out_of_place ? call->source_offset : call->target_offset) / plan->problem.unit_bytes;
@@ -17092,6 +17234,9 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
 {
     if (error)
         return ipt__fail_opencl(call, error);
+    ++run->commands;
+    if (run->recorder)
+        return IPT_SUCCESS;
     if (run->previous)
         ipt__calls(run->plan->context)->clReleaseEvent(run->previous);
     run->previous = event;
@@ -17099,7 +17244,6 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
         run->wait_count = 1;
         run->wait = &run->previous;
     }
-    ++run->commands;
     return IPT_SUCCESS;
 }
 
@@ -17107,9 +17251,11 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
     cl_event event = NULL;
-    const cl_int error = ipt__calls(run->plan->context)
-                             ->clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero, offset,
-                                                   bytes, run->wait_count, run->wait, &event);
+    const cl_mem workspace = run->plan->workspace->buffer;
+    const cl_int error = run->recorder ? ipt__record_fill(run->recorder, workspace, offset, bytes)
+                                       : ipt__calls(run->plan->context)
+                                             ->clEnqueueFillBuffer(run->queue, workspace, &zero, sizeof zero, offset,
+                                                                   bytes, run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
@@ -17142,8 +17288,10 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     kernel->set = *arguments;
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
-    error = (together ? calls->launch_together : calls->clEnqueueNDRangeKernel)(
-        run->queue, kernel->kernel, 1, NULL, &global_size, &local_size, run->wait_count, run->wait, &event);
+    error = run->recorder ? ipt__record_kernel(run->recorder, kernel->kernel, global_size, local_size)
+                          : (together ? calls->launch_together : calls->clEnqueueNDRangeKernel)(
+                                run->queue, kernel->kernel, 1, NULL, &global_size, &local_size, run->wait_count,
+                                run->wait, &event);
     if (together) {
         *together = error != CL_INVALID_GLOBAL_WORK_SIZE;
         if (!*together)
@@ -17536,7 +17684,7 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     ipt_plan *const plan = run->plan;
     ipt__workspace *const workspace = plan->workspace;
     cl_event marker = NULL;
-    if (!result && !run->commands) {
+    if (!result && !run->commands && !run->recorder) {
         const cl_int error = ipt__calls(run->plan->context)
                                  ->clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
         result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
@@ -17550,7 +17698,7 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     if (run->captured) {
         if (event)
             *event = run->previous;
-        else
+        else if (run->previous)
             ipt__calls(run->plan->context)->clReleaseEvent(run->previous);
         return result;
     }
@@ -17644,7 +17792,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
     ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN, 0, 0};
-    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events, 0};
+    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events, 0, NULL};
     ipt_result result;
     if (event)
         *event = NULL;
@@ -17654,6 +17802,22 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     if (!result)
         result = ipt__check_operand(plan, &operand, plan->problem.span_bytes, &call.address);
     return result ? result : plan->kind->enqueue(plan, &call, 0, event);
+}
+
+IPT_API ipt_result ipt_plan_record(ipt_plan *plan, void *command_buffer, cl_command_queue queue, cl_mem buffer,
+                                   size_t byte_offset)
+{
+    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN, 0, 0};
+    ipt__recorder recorder;
+    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, 0, NULL, 1, &recorder};
+    ipt_result result = command_buffer ? ipt__check_takes_buffers(plan) : ipt__fail_null("command_buffer");
+    if (!result)
+        result = ipt__check_queue(plan->context, queue, 0, NULL);
+    if (!result)
+        result = ipt__check_operand(plan, &operand, plan->problem.span_bytes, &call.address);
+    if (!result)
+        result = ipt__recorder_begin(plan->context, command_buffer, &recorder);
+    return result ? result : plan->kind->enqueue(plan, &call, 0, NULL);
 }
 
 /* The byte where a buffer's batch begins in its memory object, or in the parent of a sub-buffer. */
@@ -17694,8 +17858,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 {
     ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY, 0, 0},
                  to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY, 0, 0};
-    ipt__call call = {queue,       source, destination, source_offset, destination_offset, 0, num_wait_events,
-                      wait_events, 0};
+    ipt__call call = {queue,           source,      destination, source_offset, destination_offset, 0,
+                      num_wait_events, wait_events, 0,           NULL};
     ipt_result result;
     if (event)
         *event = NULL;
@@ -19363,7 +19527,7 @@ static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
 static IPT__RARE ipt_result ipt__host_enqueue(ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
                                               const ipt__launches *launches, const cl_event *wait, cl_event *event)
 {
-    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait, 0};
+    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait, 0, NULL};
     const ipt_result result = ipt__plan_enqueue(plan, &call, launches, event);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
 }
@@ -23579,7 +23743,7 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
             result = ipt__pass_enqueue(plan->passes->list[i].plan, &each, out_of_place && !i && !plan->passes->copies,
                                        &last);
         }
-    if (result && result != IPT_ERROR_INCOMPLETE && last)
+    if (result && result != IPT_ERROR_INCOMPLETE && (last || (call->recorder && call->recorder->count)))
         result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
     if (event)
         *event = last;

@@ -11,7 +11,7 @@ quick=0
 list=$(dirname "$0")/told.list
 out=build/told failed=0 count=0 line=0
 PATTERNS=${PATTERNS:-"told* shapes* seeds* moves* exchange* sequences* plan* launches* host_* execution* faults* bad_input* device_classes*
-    stress* hostm* blocks* refusals* out_* limits* cut* workspace* cache* wisdom* axes* places_of_boxes places_of_two* batch* actions*"}
+    stress* hostm* blocks* refusals* out_* limits* cut* workspace* cache* wisdom* axes* places_of_boxes places_of_two* record* batch* actions*"}
 mkdir -p "$out" || exit 2
 work=$(mktemp -d /tmp/told.XXXXXX) || exit 2 # a name without spaces and colons, at which LD_PRELOAD splits
 ln -s "$library" "$work/told.so" || exit 2

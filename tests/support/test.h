@@ -78,6 +78,7 @@
     X(columns)                                                                                                         \
     X(thin)                                                                                                            \
     X(places)                                                                                                          \
+    X(record)                                                                                                          \
     X(trust)                                                                                                           \
     X(misuse)                                                                                                          \
     X(threads)                                                                                                         \

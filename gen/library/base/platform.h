@@ -29,6 +29,9 @@
 #include <dlfcn.h>
 #include <unistd.h>
 #endif
+#if !defined(_WIN32) && defined(IPT_CUDA)
+#include <poll.h>
+#endif
 #if !defined(_WIN32)
 #include <sys/stat.h>
 #endif

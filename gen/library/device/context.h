@@ -308,7 +308,18 @@ static IPT__RARE ipt_result ipt__choose_general(const ipt_context_desc *desc, co
 }
 #endif
 
-/* Chooses a driver and its device. */
+#ifdef IPT_CUDA
+/* Whether a desc leaves the choice open, and OpenCL has neither GPU nor accelerator. */
+static int ipt__cuda_stands_in(const ipt_context_desc *desc, const char *name, ipt_result result, ipt__driver_id driver,
+                               cl_device_id found)
+{
+    ipt__questions asked = ipt__questions_to(driver, found);
+    return desc->driver == IPT_DRIVER_AUTO && !desc->context && !desc->device && !(name && *name) &&
+           (result || ipt__device_type(&asked) == CL_DEVICE_TYPE_CPU);
+}
+#endif
+
+/* Chooses a driver and its device: OpenCL's GPU or accelerator first, then CUDA's GPU, then this CPU. */
 static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt__driver_id *driver,
                                                cl_device_id *device)
 {
@@ -317,16 +328,26 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
                                  ? desc->device_name
                                  : ipt__environment("IPT_DEVICE", room, sizeof room);
 #ifdef IPT_CUDA
+    cl_device_id gpu;
+    ipt_result result;
     int number;
     *driver = IPT__DRIVER_CUDA;
     if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number))
         return ipt__choose_cuda(desc, name, device);
+    result = ipt__choose_general(desc, name, driver, device);
+    if (!ipt__cuda_stands_in(desc, name, result, *driver, *device))
+        return result;
+    if (ipt__choose_cuda(desc, NULL, &gpu)) /* the sentence is OpenCL's, not CUDA's */
+        return result ? ipt__choose_general(desc, name, driver, device) : result;
+    *driver = IPT__DRIVER_CUDA;
+    *device = gpu;
+    return IPT_SUCCESS;
 #else
     if (desc->driver == IPT_DRIVER_CUDA)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "driver is IPT_DRIVER_CUDA, and ipt was compiled without it: define IPT_CUDA");
-#endif
     return ipt__choose_general(desc, name, driver, device);
+#endif
 }
 
 /* Reads the memory model and the sub-groups of a device. */

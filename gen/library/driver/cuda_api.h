@@ -143,43 +143,42 @@ static void *ipt__cuda_library(const char *variable, const char *const *names)
     const char *const named = IPT__ENVIRONMENT_IS_OWN ? ipt__environment(variable, room, sizeof room) : NULL;
     void *library = NULL;
     if (named && *named)
-        return dlopen(named, RTLD_NOW);
+        return ipt__library_open_named(named);
     for (; !library && *names; ++names)
-        library = dlopen(*names, RTLD_NOW);
+        library = ipt__library_open_named(*names);
     return library;
-}
-
-static int ipt__cuda_find(void *library, const char *symbol, void *pointer, size_t bytes)
-{
-    void *const found = dlsym(library, symbol);
-    memcpy(pointer, &found, bytes);
-    return found != NULL;
 }
 
 /* Loads CUDA on the first call. Without NVRTC, only stored programs run. */
 static ipt_result ipt__cuda_open(void)
 {
+#if defined(_WIN32)
+    static const char *const drivers[] = {"nvcuda.dll", NULL};
+    static const char *const compilers[] = {"nvrtc64_130_0.dll", "nvrtc64_120_0.dll", NULL};
+#else
     static const char *const drivers[] = {"libcuda.so.1", "libcuda.so", NULL};
-    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
-                                            NULL};
+    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
+#endif
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
     if (!ipt__cu.opened) {
         void *library = ipt__cuda_library("IPT_CUDA_LIBRARY", drivers);
         ipt__cu_result error = 0;
         if (!library)
-            result = ipt__fail(IPT_ERROR_NO_DEVICE, "there is no CUDA driver: libcuda.so.1 cannot be loaded");
+            result = ipt__fail(IPT_ERROR_NO_DEVICE, "there is no CUDA driver: %s cannot be loaded", *drivers);
 #define IPT__CU_FIND(name, symbol, parameters)                                                                         \
-    if (!result && !ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name))                               \
+    if (!result && !ipt__library_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name))                            \
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver has no %s: it is older than CUDA 12", symbol);
         IPT__CU_LIST(IPT__CU_FIND)
         if (!result &&
             ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
             result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver does not start: error %d of cuInit", error);
+        if (result && library)
+            ipt__library_close(library);
         library = result ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
         ipt__cu.compiles = library != NULL;
 #define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
-    ipt__cu.compiles = ipt__cu.compiles && ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
+    ipt__cu.compiles = ipt__cu.compiles && ipt__library_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
         IPT__NVRTC_LIST(IPT__NVRTC_FIND)
         ipt__cu.opened = !result;
     }

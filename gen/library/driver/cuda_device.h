@@ -65,7 +65,11 @@ static ipt__cu_context ipt__cuda_current(ipt__cu_context context, ipt__cu_device
 
 static void ipt__cuda_pause(void)
 {
-    usleep(20);
+#if defined(_WIN32)
+    Sleep(1);
+#else
+    poll(NULL, 0, 1);
+#endif
 }
 
 static void ipt__cuda_begin(ipt__cuda_object *object)

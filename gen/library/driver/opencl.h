@@ -25,16 +25,6 @@ static const char *const ipt__libraries[] = {
 #endif
 };
 
-static void *ipt__library_open_named(const char *name)
-{
-#if defined(_WIN32)
-    wchar_t wide[IPT__WIDE_PATH];
-    return ipt__path_widen(name, wide) ? (void *)LoadLibraryW(wide) : NULL;
-#else
-    return dlopen(name, RTLD_NOW);
-#endif
-}
-
 /* Opens the library that the environment's IPT_OPENCL_LIBRARY names, else the first that the system has. On failure
  * *library is NULL. */
 static ipt_result ipt__library_open(void **library)
@@ -54,27 +44,6 @@ static ipt_result ipt__library_open(void **library)
                     : ipt__fail(IPT_ERROR_NO_DEVICE,
                                 "no OpenCL library is installed: install an OpenCL loader and a driver, or name the "
                                 "library in the environment's IPT_OPENCL_LIBRARY");
-}
-
-/* Writes the address of a function to `pointer`. Returns 0 if the library lacks the function. */
-static int ipt__library_find(void *library, const char *name, void *pointer, size_t pointer_bytes)
-{
-#if defined(_WIN32)
-    const FARPROC found = GetProcAddress((HMODULE)library, name);
-#else
-    void *const found = dlsym(library, name);
-#endif
-    memcpy(pointer, &found, pointer_bytes); /* C cannot cast an object's pointer to a function's pointer */
-    return found != NULL;
-}
-
-static void ipt__library_close(void *library)
-{
-#if defined(_WIN32)
-    FreeLibrary((HMODULE)library);
-#else
-    dlclose(library);
-#endif
 }
 
 /* Loads the library on the first call. */

@@ -211,7 +211,7 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     ipt_plan *const plan = run->plan;
     ipt__workspace *const workspace = plan->workspace;
     cl_event marker = NULL;
-    if (!result && !run->commands) {
+    if (!result && !run->commands && !run->recorder) {
         const cl_int error = ipt__calls(run->plan->context)
                                  ->clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
         result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
@@ -225,7 +225,7 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     if (run->captured) {
         if (event)
             *event = run->previous;
-        else
+        else if (run->previous)
             ipt__calls(run->plan->context)->clReleaseEvent(run->previous);
         return result;
     }
@@ -319,7 +319,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
     ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN, 0, 0};
-    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events, 0};
+    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events, 0, NULL};
     ipt_result result;
     if (event)
         *event = NULL;
@@ -329,6 +329,22 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     if (!result)
         result = ipt__check_operand(plan, &operand, plan->problem.span_bytes, &call.address);
     return result ? result : plan->kind->enqueue(plan, &call, 0, event);
+}
+
+IPT_API ipt_result ipt_plan_record(ipt_plan *plan, void *command_buffer, cl_command_queue queue, cl_mem buffer,
+                                   size_t byte_offset)
+{
+    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN, 0, 0};
+    ipt__recorder recorder;
+    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, 0, NULL, 1, &recorder};
+    ipt_result result = command_buffer ? ipt__check_takes_buffers(plan) : ipt__fail_null("command_buffer");
+    if (!result)
+        result = ipt__check_queue(plan->context, queue, 0, NULL);
+    if (!result)
+        result = ipt__check_operand(plan, &operand, plan->problem.span_bytes, &call.address);
+    if (!result)
+        result = ipt__recorder_begin(plan->context, command_buffer, &recorder);
+    return result ? result : plan->kind->enqueue(plan, &call, 0, NULL);
 }
 
 /* The byte where a buffer's batch begins in its memory object, or in the parent of a sub-buffer. */
@@ -369,8 +385,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 {
     ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY, 0, 0},
                  to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY, 0, 0};
-    ipt__call call = {queue,       source, destination, source_offset, destination_offset, 0, num_wait_events,
-                      wait_events, 0};
+    ipt__call call = {queue,           source,      destination, source_offset, destination_offset, 0,
+                      num_wait_events, wait_events, 0,           NULL};
     ipt_result result;
     if (event)
         *event = NULL;

@@ -9,13 +9,14 @@ typedef struct ipt__run {
     cl_command_queue queue;
     cl_uint wait_count;
     const cl_event *wait;
-    cl_event previous; /* event of the last command, owned; NULL before the first */
-    int commands;      /* number of enqueued commands */
-    int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
-    int unaligned;     /* a buffer's host memory is not aligned to words: kernels move units */
-    int captured;      /* a graph takes the commands, and repeats them */
-    cl_mem buffers[2]; /* the caller's: source and target, equal in place */
-    cl_ulong bases[2]; /* where their batches begin, in the plan's units */
+    cl_event previous;       /* event of the last command, owned; NULL before the first */
+    int commands;            /* number of enqueued commands */
+    int holds;               /* each command waits for `wait`: an in-order queue does not propagate failures */
+    int unaligned;           /* a buffer's host memory is not aligned to words: kernels move units */
+    int captured;            /* a graph or a command buffer takes the commands, and repeats them */
+    ipt__recorder *recorder; /* the command buffer; NULL: none */
+    cl_mem buffers[2];       /* the caller's: source and target, equal in place */
+    cl_ulong bases[2];       /* where their batches begin, in the plan's units */
 } ipt__run;
 
 /* The data of an execution: the places of the batch in source and target, and the events to wait for. In place, only
@@ -27,7 +28,8 @@ typedef struct ipt__call {
     size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
     cl_uint wait_count;
     const cl_event *wait;
-    int captured; /* a graph takes the commands, and repeats them */
+    int captured;            /* a graph or a command buffer takes the commands, and repeats them */
+    ipt__recorder *recorder; /* the command buffer; NULL: none */
 } ipt__call;
 
 static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of_place)
@@ -40,6 +42,7 @@ static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of
     run.wait = call->wait;
     run.unaligned = call->address % IPT__WORD_BYTES != 0;
     run.captured = call->captured;
+    run.recorder = call->recorder;
     run.buffers[0] = out_of_place ? call->source : call->target;
     run.buffers[1] = call->target;
     run.bases[0] = (out_of_place ? call->source_offset : call->target_offset) / plan->problem.unit_bytes;
@@ -52,6 +55,9 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
 {
     if (error)
         return ipt__fail_opencl(call, error);
+    ++run->commands;
+    if (run->recorder)
+        return IPT_SUCCESS;
     if (run->previous)
         ipt__calls(run->plan->context)->clReleaseEvent(run->previous);
     run->previous = event;
@@ -59,7 +65,6 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
         run->wait_count = 1;
         run->wait = &run->previous;
     }
-    ++run->commands;
     return IPT_SUCCESS;
 }
 
@@ -67,9 +72,11 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
     cl_event event = NULL;
-    const cl_int error = ipt__calls(run->plan->context)
-                             ->clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero, offset,
-                                                   bytes, run->wait_count, run->wait, &event);
+    const cl_mem workspace = run->plan->workspace->buffer;
+    const cl_int error = run->recorder ? ipt__record_fill(run->recorder, workspace, offset, bytes)
+                                       : ipt__calls(run->plan->context)
+                                             ->clEnqueueFillBuffer(run->queue, workspace, &zero, sizeof zero, offset,
+                                                                   bytes, run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
@@ -102,8 +109,10 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     kernel->set = *arguments;
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
-    error = (together ? calls->launch_together : calls->clEnqueueNDRangeKernel)(
-        run->queue, kernel->kernel, 1, NULL, &global_size, &local_size, run->wait_count, run->wait, &event);
+    error = run->recorder ? ipt__record_kernel(run->recorder, kernel->kernel, global_size, local_size)
+                          : (together ? calls->launch_together : calls->clEnqueueNDRangeKernel)(
+                                run->queue, kernel->kernel, 1, NULL, &global_size, &local_size, run->wait_count,
+                                run->wait, &event);
     if (together) {
         *together = error != CL_INVALID_GLOBAL_WORK_SIZE;
         if (!*together)

@@ -197,7 +197,7 @@ static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
 static IPT__RARE ipt_result ipt__host_enqueue(ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
                                               const ipt__launches *launches, const cl_event *wait, cl_event *event)
 {
-    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait, 0};
+    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait, 0, NULL};
     const ipt_result result = ipt__plan_enqueue(plan, &call, launches, event);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
 }

@@ -252,6 +252,14 @@ IPT_API_INLINE ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_d
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
+/* Records ipt_plan_execute in command_buffer, a cl_command_buffer_khr of cl_khr_command_buffer for `queue`, which may
+ * be launched any number of times while the plan lives. The caller orders its launches and other executions of the
+ * plan, which share the workspace. The plan then clears its counters before each execution. Work-groups of some stages
+ * wait for each other: launch nothing else on the device meanwhile that waits likewise. Errors: as ipt_plan_execute,
+ * and UNSUPPORTED (a device without the extension). After INCOMPLETE, release the command buffer. */
+IPT_API ipt_result ipt_plan_record(ipt_plan *plan, void *command_buffer, cl_command_queue queue, cl_mem buffer,
+                                   size_t byte_offset);
+
 /* Enqueues the transposition from source to destination, which must not overlap. ipt only reads source. Both hold the
  * batch with the plan's batch_stride. The first call for an element size builds its program (except with
  * IPT_CACHE_ONLY) and may block. Later calls only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS, and

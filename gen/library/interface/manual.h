@@ -162,7 +162,8 @@
  *                          compiler of C99, slower. IPT_THREAD_LOCAL: empty if it has no thread-local variables
  *   IPT_NATIVE_EXPRESSIONS the name of a file by `ipt precompile --native`, in quotes: the native driver's expressions.
  *                          Defined with IPT_IMPLEMENTATION
- *   IPT_CUDA               adds the CUDA driver, which loads libcuda and NVRTC at run time: see cuda.md
+ *   IPT_CUDA               adds the CUDA driver, which loads libcuda and NVRTC at run time: see cuda.md. It comes with
+ *                          IPT_OPENCL_DYNAMIC on Linux and Windows of 64 bits, unless IPT_NO_CUDA
  *   IPT_NO_OPENCL          leaves OpenCL out: reads no header of OpenCL, links with -lpthread alone
  *   IPT_KERNELS_FILE       the name of ipt_kernels.h, or of the single header, if it has another one
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics

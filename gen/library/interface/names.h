@@ -12,6 +12,15 @@
 #define IPT_NATIVE_PLAIN
 #endif
 
+/* CUDA comes with OpenCL at run time: its libraries are loaded likewise. */
+#if defined(IPT_NO_CUDA)
+#undef IPT_CUDA
+#elif defined(IPT_OPENCL_DYNAMIC) && ((defined(__linux__) && defined(__LP64__)) || defined(_WIN64)) &&                 \
+    !defined(__ANDROID__)
+#undef IPT_CUDA
+#define IPT_CUDA
+#endif
+
 #ifndef IPT__OWN_NAMES
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -114,7 +123,7 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
     X(IPT_DRIVER_AUTO, "auto")     /* a GPU or accelerator through OpenCL, else this CPU, else OpenCL's */             \
     X(IPT_DRIVER_OPENCL, "opencl") /* an OpenCL device */                                                              \
     X(IPT_DRIVER_NATIVE, "native") /* this CPU without OpenCL, unless IPT_NO_NATIVE */                                 \
-    X(IPT_DRIVER_CUDA, "cuda")     /* a GPU through CUDA's driver, if IPT_CUDA is defined */
+    X(IPT_DRIVER_CUDA, "cuda")     /* a GPU through CUDA's driver: see IPT_CUDA */
 
 typedef enum ipt_driver { IPT_DRIVER_LIST(IPT__ENUMERATOR) IPT__DRIVER_COUNT } ipt_driver;
 

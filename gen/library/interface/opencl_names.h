@@ -56,6 +56,7 @@ typedef struct ipt_cl_event *cl_event;
 #define CL_INVALID_VALUE (-30)
 #define CL_INVALID_DEVICE (-33)
 #define CL_INVALID_COMMAND_QUEUE (-36)
+#define CL_INVALID_HOST_PTR (-37)
 #define CL_INVALID_MEM_OBJECT (-38)
 #define CL_INVALID_BINARY (-42)
 #define CL_INVALID_KERNEL_NAME (-46)
@@ -63,6 +64,7 @@ typedef struct ipt_cl_event *cl_event;
 #define CL_INVALID_WORK_GROUP_SIZE (-54)
 #define CL_INVALID_EVENT (-58)
 #define CL_INVALID_BUFFER_SIZE (-61)
+#define CL_INVALID_GLOBAL_WORK_SIZE (-63)
 #define CL_COMPLETE 0
 #define CL_PLATFORM_VERSION 0x0901
 #define CL_PLATFORM_NAME 0x0902

@@ -465,7 +465,7 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
             result = ipt__pass_enqueue(plan->passes->list[i].plan, &each, out_of_place && !i && !plan->passes->copies,
                                        &last);
         }
-    if (result && result != IPT_ERROR_INCOMPLETE && last)
+    if (result && result != IPT_ERROR_INCOMPLETE && (last || (call->recorder && call->recorder->count)))
         result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
     if (event)
         *event = last;
