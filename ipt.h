@@ -652,9 +652,9 @@ IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 /* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
 IPT_API void ipt_context_destroy(ipt_context *context);
 
-/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, and then the native
- * driver's, this CPU. Writes at most capacity devices (devices may be NULL if capacity is 0) and their total number
- * to *count. Errors: INVALID_ARGUMENT, NO_DEVICE (*count is 0), OPENCL. */
+/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, then CUDA's with
+ * IPT_CUDA, then the native driver's, this CPU. Writes at most capacity devices (devices may be NULL if capacity is 0)
+ * and their total number to *count. Errors: INVALID_ARGUMENT, NO_DEVICE (*count is 0), OPENCL. */
 IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
 
 /* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,
@@ -976,9 +976,11 @@ IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t 
  * *bytes the size needed. An entry of NULL only returns that size. If target and code are NULL, the entry holds the
  * code of the device's own compiler. Other devices and drivers refuse such code. Otherwise code is another compiler's
  * output for target, from the entry's source. target is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or
- * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. Errors:
- * INVALID_ARGUMENT (also if capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code
- * of its own; IPT_NO_OFFLINE), OPENCL. */
+ * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. With the target
+ * "cuda:sm_NN", code is NULL, and each call compiles the entry with NVRTC, which needs no GPU: machine code for CUDA's
+ * devices of compute capability N.N, and of later ones of the same major version. Errors: INVALID_ARGUMENT (also if
+ * capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code of its own; no NVRTC;
+ * IPT_NO_OFFLINE), BUILD, OPENCL. */
 IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
                                      size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
 
@@ -1507,6 +1509,7 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan);
 #endif
 #elif defined(IPT_OPENCL_DYNAMIC) || defined(IPT_CUDA)
 #include <dlfcn.h>
+#include <sys/select.h>
 #include <unistd.h>
 #endif
 #if !defined(_WIN32)
@@ -5381,12 +5384,23 @@ static int ipt__cuda_find(void *library, const char *symbol, void *pointer, size
     return found != NULL;
 }
 
+/* Loads NVRTC on the first call. The caller has the lock. */
+static void ipt__nvrtc_open(void)
+{
+    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
+                                            NULL};
+    void *const library = ipt__cu.compiles ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
+    int found = library != NULL;
+#define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
+    found = found && ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
+    IPT__NVRTC_LIST(IPT__NVRTC_FIND)
+    ipt__cu.compiles |= found;
+}
+
 /* Loads CUDA on the first call. Without NVRTC, only stored programs run. */
 static ipt_result ipt__cuda_open(void)
 {
     static const char *const drivers[] = {"libcuda.so.1", "libcuda.so", NULL};
-    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
-                                            NULL};
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
     if (!ipt__cu.opened) {
@@ -5401,11 +5415,8 @@ static ipt_result ipt__cuda_open(void)
         if (!result &&
             ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
             result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver does not start: error %d of cuInit", error);
-        library = result ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
-        ipt__cu.compiles = library != NULL;
-#define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
-    ipt__cu.compiles = ipt__cu.compiles && ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
-        IPT__NVRTC_LIST(IPT__NVRTC_FIND)
+        if (!result)
+            ipt__nvrtc_open();
         ipt__cu.opened = !result;
     }
     IPT_LOCK_RELEASE(&ipt__cuda_lock);
@@ -5484,7 +5495,8 @@ static ipt__cu_context ipt__cuda_current(ipt__cu_context context, ipt__cu_device
 
 static void ipt__cuda_pause(void)
 {
-    usleep(20);
+    struct timeval microseconds = {0, 20}; /* strict C hides usleep */
+    select(0, NULL, NULL, NULL, &microseconds);
 }
 
 static void ipt__cuda_begin(ipt__cuda_object *object)
@@ -5712,7 +5724,7 @@ static cl_int CL_API_CALL ipt__cuda_clGetDeviceInfo(cl_device_id device, cl_devi
         break;
     case CL_DEVICE_EXTENSIONS:
         strcpy(text, "cl_khr_fp64 cl_khr_fp16");
-        if (ipt__cuda_attribute(number, IPT__CU_MAJOR)) /* PTX */
+        if (ipt__cuda_attribute(number, IPT__CU_MAJOR) >= 5) /* the texts' PTX; CUDA 12 knows no older devices */
             strcat(text, " cl_nv_device_attribute_query");
         break;
     default:
@@ -6151,8 +6163,8 @@ static ipt__cu_result ipt__cuda_wait(ipt__cuda_queue *queue, ipt__cuda_event *ev
 
 /* A program's code: this head, then machine code. */
 typedef struct ipt__cuda_head {
-    char mark[8];
-    cl_uint version, local_bytes; /* of the array that IPT_LOCAL_LARGE names */
+    char mark[8], prelude[20]; /* prelude: the hash of parts/cuda.cl, which no key has */
+    cl_uint local_bytes;       /* of the array that IPT_LOCAL_LARGE names */
 } ipt__cuda_head;
 #define IPT__CUDA_HEAD_MARK "IPTCUDA"
 
@@ -6182,6 +6194,17 @@ static cl_uint ipt__cuda_defined(const char *text, const char *definition)
 {
     const char *const found = strstr(text, definition);
     return found ? (cl_uint)strtoul(found + strlen(definition), NULL, 10) : 0;
+}
+
+/* The head of a program's code, from its text. */
+static ipt__cuda_head ipt__cuda_head_of(const char *text)
+{
+    ipt__cuda_head head;
+    memset(&head, 0, sizeof head);
+    strcpy(head.mark, IPT__CUDA_HEAD_MARK);
+    strcpy(head.prelude, ipt__parts[IPT__PART_cuda].hash);
+    head.local_bytes = ipt__cuda_defined(text, "#define IPT_LOCAL_BYTES ");
+    return head;
 }
 
 /* Adds `count` bytes to a text of *length bytes; out is NULL to count only. */
@@ -6270,37 +6293,49 @@ static size_t ipt__cuda_translate(const char *text, char *out)
     return length;
 }
 
-static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
-                                                                  const size_t *lengths, cl_int *error)
+/* Makes the text that NVRTC compiles of OpenCL C, which the caller frees. Returns NULL if out of memory. */
+static char *ipt__cuda_text(const char *source)
 {
+#ifdef IPT_NO_KERNEL_SOURCE
+    (void)source;
+    return NULL;
+#else
     static const char begin[] = "#line 1 \"program\"\n", end[] = "\n}\n";
-    ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
-    const size_t bytes = ipt__cuda_translate(texts[0], NULL) + sizeof begin + sizeof end;
+    const size_t bytes = ipt__cuda_translate(source, NULL) + sizeof begin + sizeof end;
     ipt__text out = {NULL, 0, 0};
     int pass;
-    (void)count;
-    (void)lengths;
-    for (pass = 0; made && pass < 2; ++pass) {
+    for (pass = 0; pass < 2; ++pass) {
         out.length = 0;
         ipt__text_add(&out, "namespace ipt {\n");
         ipt__part_print(&out, &ipt__parts[IPT__PART_cuda]);
         out.capacity = out.length + bytes;
         out.text = pass ? out.text : (char *)malloc(out.capacity);
         if (!out.text)
-            break;
-    }
-    if (!made || !out.text) {
-        free(made);
-        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+            return NULL;
     }
     memcpy(out.text + out.length, begin, sizeof begin - 1);
     out.length += sizeof begin - 1;
-    out.length += ipt__cuda_translate(texts[0], out.text + out.length);
+    out.length += ipt__cuda_translate(source, out.text + out.length);
     memcpy(out.text + out.length, end, sizeof end);
+    return out.text;
+#endif
+}
+
+static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                                                  const size_t *lengths, cl_int *error)
+{
+    ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
+    (void)count;
+    (void)lengths;
+    if (made)
+        made->source = ipt__cuda_text(texts[0]);
+    if (!made || !made->source) {
+        free(made);
+        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    }
     ipt__cuda_begin(&made->object);
     made->context = context;
     ipt__cuda_retain(context);
-    made->source = out.text;
     return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
 }
 
@@ -6309,11 +6344,12 @@ static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithBinary(cl_context con
                                                                   const unsigned char **binaries, cl_int *statuses,
                                                                   cl_int *error)
 {
+    const ipt__cuda_head head = ipt__cuda_head_of("");
     ipt__cuda_program *made;
     (void)count;
     (void)devices;
     (void)statuses;
-    if (*lengths <= sizeof(ipt__cuda_head) || memcmp(*binaries, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK))
+    if (*lengths <= sizeof head || memcmp(*binaries, &head, offsetof(ipt__cuda_head, local_bytes)))
         return (cl_program)ipt__cuda_made(NULL, CL_INVALID_BINARY, error);
     made = (ipt__cuda_program *)calloc(1, sizeof *made);
     if (made)
@@ -6354,38 +6390,47 @@ static cl_int CL_API_CALL ipt__cuda_clGetProgramInfo(cl_program program, cl_prog
     }
 }
 
-/* Compiles a program's text to machine code of its device. Returns 0 if that fails; the log says why. */
-static int ipt__cuda_compile(ipt__cuda_program *program)
+/* Compiles a text of ipt__cuda_text to machine code for a processor, such as sm_90. Returns the code with its head;
+ * NULL if that fails: the log says why. The caller frees both. */
+static unsigned char *ipt__cuda_compile(const char *text, const char *processor, size_t *bytes, char **log)
 {
-    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)program->context)->device;
     const char *options[] = {NULL, "-default-device", "-std=c++20", "-w"};
-    char target[40];
-    size_t bytes = 0;
+    const ipt__cuda_head head = ipt__cuda_head_of(text);
+    unsigned char *code = NULL;
+    char target[64];
     void *made = NULL;
-    ipt__cuda_head head;
     int failed;
-    ipt__print(target, sizeof target, "--gpu-architecture=sm_%d%d", ipt__cuda_attribute(device, IPT__CU_MAJOR),
-               ipt__cuda_attribute(device, IPT__CU_MINOR));
+    ipt__print(target, sizeof target, "--gpu-architecture=%s", processor);
     options[0] = target;
-    if (ipt__cu.nvrtcCreateProgram(&made, program->source, "ipt.cu", 0, NULL, NULL))
-        return 0;
+    *log = NULL;
+    if (ipt__cu.nvrtcCreateProgram(&made, text, "ipt.cu", 0, NULL, NULL))
+        return NULL;
     failed = ipt__cu.nvrtcCompileProgram(made, 4, options);
-    ipt__cu.nvrtcGetProgramLogSize(made, &bytes);
-    free(program->log);
-    program->log = (char *)calloc(1, bytes + 1);
-    if (program->log)
-        ipt__cu.nvrtcGetProgramLog(made, program->log);
-    if (!failed && !ipt__cu.nvrtcGetCUBINSize(made, &bytes) &&
-        (program->code = (unsigned char *)malloc(sizeof head + bytes)) != NULL) {
-        memset(&head, 0, sizeof head);
-        memcpy(head.mark, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK);
-        head.version = 1;
-        head.local_bytes = ipt__cuda_defined(program->source, "#define IPT_LOCAL_BYTES ");
-        memcpy(program->code, &head, sizeof head);
-        ipt__cu.nvrtcGetCUBIN(made, (char *)program->code + sizeof head);
-        program->code_bytes = sizeof head + bytes;
+    *bytes = 0;
+    ipt__cu.nvrtcGetProgramLogSize(made, bytes);
+    *log = (char *)calloc(1, *bytes + 1);
+    if (*log)
+        ipt__cu.nvrtcGetProgramLog(made, *log);
+    if (!failed && !ipt__cu.nvrtcGetCUBINSize(made, bytes))
+        code = (unsigned char *)malloc(sizeof head + *bytes);
+    if (code) {
+        memcpy(code, &head, sizeof head);
+        ipt__cu.nvrtcGetCUBIN(made, (char *)code + sizeof head);
+        *bytes += sizeof head;
     }
     ipt__cu.nvrtcDestroyProgram(&made);
+    return code;
+}
+
+/* Compiles a program's text to machine code of its device. Returns 0 if that fails; the log says why. */
+static int ipt__cuda_build(ipt__cuda_program *program)
+{
+    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)program->context)->device;
+    char processor[40];
+    ipt__print(processor, sizeof processor, "sm_%d%d", ipt__cuda_attribute(device, IPT__CU_MAJOR),
+               ipt__cuda_attribute(device, IPT__CU_MINOR));
+    free(program->log);
+    program->code = ipt__cuda_compile(program->source, processor, &program->code_bytes, &program->log);
     return program->code != NULL;
 }
 
@@ -6402,7 +6447,7 @@ static cl_int CL_API_CALL ipt__cuda_clBuildProgram(cl_program program, cl_uint c
     (void)user;
     if (!built->code && !ipt__cu.compiles)
         return CL_COMPILER_NOT_AVAILABLE;
-    if (!built->code && !ipt__cuda_compile(built))
+    if (!built->code && !ipt__cuda_build(built))
         return -11; /* CL_BUILD_PROGRAM_FAILURE */
     ipt__cuda_enter(built->context);
     error = IPT__CU(cuModuleLoadData, (&built->module, built->code + sizeof(ipt__cuda_head)));
@@ -7654,20 +7699,27 @@ static IPT__RARE ipt_result ipt__opencl_list(cl_device_id *devices, size_t capac
 
 IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
+    ipt_result result;
     if (!count)
         return ipt__fail_null("count");
     *count = 0;
     if (!devices && capacity)
         return ipt__fail_null("devices");
+    result = ipt__opencl_list(devices, capacity, count);
+#ifdef IPT_CUDA
+    if (!ipt__cuda_open()) {
+        int i;
+        for (i = 0; i < ipt__cu.device_count && i < IPT__CUDA_DEVICES; ++i, ++*count)
+            if (*count < capacity)
+                devices[*count] = ipt__cuda_handle(i);
+    }
+#endif
 #ifdef IPT_NATIVE
-    ipt__opencl_list(devices, capacity, count); /* there may be none */
     if (*count < capacity)
         devices[*count] = IPT__NATIVE_DEVICE;
     ++*count;
-    return IPT_SUCCESS;
-#else
-    return ipt__opencl_list(devices, capacity, count);
 #endif
+    return *count ? IPT_SUCCESS : result;
 }
 
 /* The driver of a device. */
@@ -7965,11 +8017,13 @@ static IPT__RARE ipt_result ipt__choose_cuda(const ipt_context_desc *desc, const
     int number, i;
     const int any = ipt__is_cuda(name, &number) || !name;
     *device = NULL;
-    if (!result && desc->device)
+    if (!result && desc->device && ipt__cuda_number(desc->device) < 0)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_CUDA, and device is another driver's");
     if (!result && desc->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "driver is IPT_DRIVER_CUDA, and context is another driver's: set cuda_context");
+    if (!result && desc->device)
+        *device = desc->device;
     if (!result && any && number < 0 && ipt__cuda_current(desc->cuda_context, &current))
         number = current;
     for (i = 0; !result && i < ipt__cu.device_count && i < IPT__CUDA_DEVICES && !*device; ++i) {
@@ -8055,7 +8109,7 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
 #ifdef IPT_CUDA
     int number;
     *driver = IPT__DRIVER_CUDA;
-    if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number))
+    if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number) || ipt__cuda_number(desc->device) >= 0)
         return ipt__choose_cuda(desc, name, device);
 #else
     if (desc->driver == IPT_DRIVER_CUDA)
@@ -8821,7 +8875,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->has_half = ipt__contains(extensions, "cl_khr_fp16 ");
     context->has_double = ipt__contains(extensions, "cl_khr_fp64 ");
     /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV and _MINOR_NV */
-    if (context->limits.nvidia && !ipt__calls(context)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
+    if ((context->limits.nvidia || context->driver == IPT__DRIVER_CUDA) &&
+        !ipt__calls(context)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__calls(context)->clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
     ipt__ask_text(&curious, 0, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
@@ -9496,7 +9551,7 @@ static void ipt__program_store(ipt_context *context, const ipt__program *program
  * -1 at the end. */
 static int ipt__target_next(const ipt_context *context, int which, char target[64])
 {
-    const int ptx = (int)context->capability - (which - 3);
+    const int cuda = context->driver == IPT__DRIVER_CUDA, older = (int)context->capability - (which - 3);
     switch (which) {
     case 0:
         strcpy(target, "spirv");
@@ -9507,9 +9562,9 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     case 2: /* the device's name begins with the processor's: "gfx90a:sramecc+:xnack-" */
         strcpy(target, "amdgcn:");
         return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
-    default: /* code for older devices also runs */
-        ipt__print(target, 64, "ptx:sm_%d", ptx);
-        return ptx < 30 ? -1 : 1;
+    default: /* PTX of older devices also runs, and machine code of older ones of the same major version */
+        ipt__print(target, 64, "%s:sm_%d", cuda ? "cuda" : "ptx", older);
+        return older < (cuda ? (int)context->capability / 10 * 10 : 30) ? -1 : 1;
     }
 }
 
@@ -9904,14 +9959,57 @@ IPT_API IPT__RARE const char *ipt_context_entry_source(const ipt_context *contex
     return source;
 }
 
+/* Whether a target is one for which ipt compiles itself. */
+static int ipt__target_is_cuda(const char *text)
+{
+    return text && !strncmp(text, "cuda:sm_", 8);
+}
+
 /* Returns whether text names a target of ipt_context_entry. */
 static int ipt__target_is_known(const char *text)
 {
-    const char *const name = !strncmp(text, "ptx:sm_", 7) ? text + 7 : !strncmp(text, "amdgcn:", 7) ? text + 7 : NULL;
+    const char *const name = ipt__target_is_cuda(text)                                      ? text + 8
+                             : !strncmp(text, "ptx:sm_", 7) || !strncmp(text, "amdgcn:", 7) ? text + 7
+                                                                                            : NULL;
     if (!name)
         return !strcmp(text, "spirv") || !strcmp(text, "bitcode");
     return *name && strlen(name) < 40 &&
-           strspn(name, text[0] == 'p' ? "0123456789" : "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
+           strspn(name, text[0] == 'a' ? "abcdefghijklmnopqrstuvwxyz0123456789" : "0123456789") == strlen(name);
+}
+
+/* Compiles a program for a target cuda:sm_NN with NVRTC. No device is needed. The caller frees *code. */
+static ipt_result ipt__entry_compile(const ipt__program *program, const char *target, unsigned char **code,
+                                     size_t *bytes)
+{
+#if defined(IPT_CUDA) && !defined(IPT_NO_KERNEL_SOURCE)
+    char *text, *log = NULL;
+    int compiles;
+    ipt_result result = IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    ipt__nvrtc_open();
+    compiles = ipt__cu.compiles;
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    if (!compiles)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "target is %s, and NVRTC cannot be loaded: install libnvrtc.so.12 or .13, or name it in "
+                         "IPT_NVRTC_LIBRARY",
+                         target);
+    text = ipt__cuda_text(program->source);
+    if (!text)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate memory for the text of a program");
+    *code = ipt__cuda_compile(text, target + 5, bytes, &log);
+    if (!*code)
+        result = ipt__fail(IPT_ERROR_BUILD, "NVRTC does not compile %s for %s: %s", ipt__kernels[program->id].own.file,
+                           target, log ? log : "no log");
+    free(text);
+    free(log);
+    return result;
+#else
+    (void)program, (void)code, (void)bytes;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "target is %s, and ipt was compiled without CUDA or without its kernels' text: define IPT_CUDA",
+                     target);
+#endif
 }
 
 IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
@@ -9919,17 +10017,20 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
 {
     unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES], *made = NULL;
     char key[IPT__KEY_BYTES];
+    unsigned char *compiled = NULL;
+    const int cuda = ipt__target_is_cuda(target);
     ipt__program *program;
     size_t count, needed = 0;
-    if (!context || !bytes || (target && !code))
+    ipt_result result = IPT_SUCCESS;
+    if (!context || !bytes || (target && !code && !cuda))
         return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
     *bytes = 0;
-    if (!target && code)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "target is NULL, but code is not");
+    if ((!target || cuda) && code)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "target is %.80s, but code is not NULL", target ? target : "NULL");
     if (target && !ipt__target_is_known(target))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "target is %.80s: ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
-    if (target && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
+                         "target is %.80s: cuda:sm_NN, ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
+    if (target && !cuda && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %zu", code_bytes);
     program = ipt__program_at(context, index, &count);
     if (index > count || (index == count && target))
@@ -9940,15 +10041,22 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "target is NULL, and the context has no device whose code that would be");
     }
+    if (program && cuda)
+        result = ipt__entry_compile(program, target, &compiled, &code_bytes);
+    if (result) {
+        ipt__program_drop(context, program);
+        return result;
+    }
     IPT_LOCK_ACQUIRE(&context->probe_lock);
     if (program)
-        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
+        made = ipt__program_entry(context, program, target, cuda ? compiled : code, code_bytes, &needed);
     else {
         ipt__findings_key(context, key);
         needed = ipt__findings_entry(context, key, findings);
     }
     IPT_LOCK_RELEASE(&context->probe_lock);
     ipt__program_drop(context, program);
+    free(compiled);
     if (program && !made)
         return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
                          "the device returns no code of entry %zu, or no memory is left for the code", index);

@@ -10,6 +10,8 @@
 #include <pthread.h>
 
 enum {
+    CAPABILITY = 31,    /* of devices before all that have the texts' PTX */
+    OTHER_DEVICE = 209, /* CUDA_ERROR_NO_BINARY_FOR_GPU */
     CAPTURES = 900,     /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
     NOT_CAPTURED = 905, /* CUDA_ERROR_STREAM_CAPTURE_ISOLATION */
     CAPTURED = 907      /* CUDA_ERROR_CAPTURED_EVENT */
@@ -638,6 +640,8 @@ ipt__cu_result cuDeviceGetAttribute(int *value, int attribute, ipt__cu_device nu
 {
     (void)number;
     *value = attribute == IPT__CU_UNITS         ? 2
+             : attribute == IPT__CU_MAJOR       ? CAPABILITY / 10
+             : attribute == IPT__CU_MINOR       ? CAPABILITY % 10
              : attribute == IPT__CU_COOPERATES  ? 1
              : attribute == IPT__CU_LOCAL_BYTES ? 65536
                                                 : 0;
@@ -708,9 +712,9 @@ typedef struct module {
     kernel kernel;
 } module;
 
-/* The stand-in's machine code is the program's text. */
+/* The stand-in's machine code is the processor's name, such as sm_31, and in the next line the program's text. */
 typedef struct compiled {
-    char *text;
+    char *text, processor[16];
 } compiled;
 
 ipt__cu_result nvrtcVersion(int *major, int *minor)
@@ -724,7 +728,7 @@ ipt__cu_result nvrtcCreateProgram(void **made, const char *text, const char *nam
                                   const char *const *headers, const char *const *names)
 {
     compiled *program;
-    const ipt__cu_result error = called();
+    const ipt__cu_result error = called() || cuInit(0); /* OpenCL's device compiles */
     (void)name;
     (void)count;
     (void)headers;
@@ -765,11 +769,17 @@ static cl_program build(const char *text)
 
 ipt__cu_result nvrtcCompileProgram(void *given, int count, const char *const *options)
 {
+    static const char architecture[] = "--gpu-architecture=";
+    compiled *const program = (compiled *)given;
     cl_program built;
-    (void)count;
-    (void)options;
+    int i;
     if (called())
         return 6; /* NVRTC_ERROR_COMPILATION */
+    for (i = 0; i < count; ++i)
+        if (!strncmp(options[i], architecture, sizeof architecture - 1))
+            ipt__print(program->processor, sizeof program->processor, "%s", options[i] + sizeof architecture - 1);
+    if (strncmp(program->processor, "sm_", 3))
+        return 5; /* NVRTC_ERROR_INVALID_OPTION */
     built = build(((compiled *)given)->text);
     if (built)
         clReleaseProgram(built);
@@ -799,13 +809,17 @@ ipt__cu_result nvrtcGetProgramLog(void *given, char *log)
 
 ipt__cu_result nvrtcGetCUBINSize(void *given, size_t *bytes)
 {
-    *bytes = strlen(((compiled *)given)->text) + 1;
+    const compiled *const program = (const compiled *)given;
+    *bytes = strlen(program->processor) + 1 + strlen(program->text) + 1;
     return called();
 }
 
 ipt__cu_result nvrtcGetCUBIN(void *given, char *code)
 {
-    strcpy(code, ((compiled *)given)->text);
+    const compiled *const program = (const compiled *)given;
+    strcpy(code, program->processor);
+    strcat(code, "\n");
+    strcat(code, program->text);
     return 0;
 }
 
@@ -814,9 +828,15 @@ ipt__cu_result cuModuleLoadData(ipt__cu_module *made, const void *code)
     const ipt__cu_result error = called();
     module *loaded;
     cl_program program;
+    char *text;
+    const long processor = !strncmp((const char *)code, "sm_", 3) ? strtol((const char *)code + 3, &text, 10) : 0;
     if (error)
         return error;
-    program = build((const char *)code);
+    if (!processor)
+        return 200; /* CUDA_ERROR_INVALID_IMAGE */
+    if (processor / 10 != CAPABILITY / 10 || processor > CAPABILITY)
+        return OTHER_DEVICE;
+    program = build(text);
     if (!program)
         return 200; /* CUDA_ERROR_INVALID_IMAGE */
     loaded = (module *)object(sizeof *loaded);

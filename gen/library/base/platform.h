@@ -27,6 +27,7 @@
 #endif
 #elif defined(IPT_OPENCL_DYNAMIC) || defined(IPT_CUDA)
 #include <dlfcn.h>
+#include <sys/select.h>
 #include <unistd.h>
 #endif
 #if !defined(_WIN32)

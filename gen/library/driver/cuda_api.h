@@ -156,12 +156,23 @@ static int ipt__cuda_find(void *library, const char *symbol, void *pointer, size
     return found != NULL;
 }
 
+/* Loads NVRTC on the first call. The caller has the lock. */
+static void ipt__nvrtc_open(void)
+{
+    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
+                                            NULL};
+    void *const library = ipt__cu.compiles ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
+    int found = library != NULL;
+#define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
+    found = found && ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
+    IPT__NVRTC_LIST(IPT__NVRTC_FIND)
+    ipt__cu.compiles |= found;
+}
+
 /* Loads CUDA on the first call. Without NVRTC, only stored programs run. */
 static ipt_result ipt__cuda_open(void)
 {
     static const char *const drivers[] = {"libcuda.so.1", "libcuda.so", NULL};
-    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
-                                            NULL};
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
     if (!ipt__cu.opened) {
@@ -176,11 +187,8 @@ static ipt_result ipt__cuda_open(void)
         if (!result &&
             ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
             result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver does not start: error %d of cuInit", error);
-        library = result ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
-        ipt__cu.compiles = library != NULL;
-#define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
-    ipt__cu.compiles = ipt__cu.compiles && ipt__cuda_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
-        IPT__NVRTC_LIST(IPT__NVRTC_FIND)
+        if (!result)
+            ipt__nvrtc_open();
         ipt__cu.opened = !result;
     }
     IPT_LOCK_RELEASE(&ipt__cuda_lock);

@@ -65,7 +65,8 @@ static ipt__cu_context ipt__cuda_current(ipt__cu_context context, ipt__cu_device
 
 static void ipt__cuda_pause(void)
 {
-    usleep(20);
+    struct timeval microseconds = {0, 20}; /* strict C hides usleep */
+    select(0, NULL, NULL, NULL, &microseconds);
 }
 
 static void ipt__cuda_begin(ipt__cuda_object *object)
@@ -293,7 +294,7 @@ static cl_int CL_API_CALL ipt__cuda_clGetDeviceInfo(cl_device_id device, cl_devi
         break;
     case CL_DEVICE_EXTENSIONS:
         strcpy(text, "cl_khr_fp64 cl_khr_fp16");
-        if (ipt__cuda_attribute(number, IPT__CU_MAJOR)) /* PTX */
+        if (ipt__cuda_attribute(number, IPT__CU_MAJOR) >= 5) /* the texts' PTX; CUDA 12 knows no older devices */
             strcat(text, " cl_nv_device_attribute_query");
         break;
     default:
