@@ -30,7 +30,7 @@ quick | sanitize)
         ${CLANG:-clang} -std=gnu11 -O1 -g -fsanitize=$sanitizer -fno-sanitize-recover=all -I. -Itests/support \
             -w -DIPT_NO_NATIVE -o "$out/sanitized" tests/cuda/cuda.c -lcmocka -lpthread -ldl -lm
         ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS="halt_on_error=1" \
-            "$out/sanitized" "$cases" "$seed"
+            "$out/sanitized" $((cases / 8)) "$seed"
     done
     echo "cuda: sanitizers passed"
     ;;
