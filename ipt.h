@@ -1335,10 +1335,15 @@ IPT_API_INLINE ipt_result ipt_batch_execute_cuda(ipt_batch *batch, const unsigne
 
 #ifdef IPT_MPI
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 /* Flags of a plan over ranks, combined by |. */
-#define IPT_MPI_BUFFERED 1u     /* exchange by one MPI_Alltoallv into a second block, which the plan allocates */
-#define IPT_MPI_DEVICE_AWARE 2u /* MPI reads and writes device memory: desc.address is set */
+#define IPT_MPI_BUFFERED 1u /* exchange by one MPI_Alltoallv into a second block, which the plan allocates */
+#define IPT_MPI_DEVICE_AWARE                                                                                           \
+    2u /* MPI reads and writes device memory: desc.address is set, or the context is CUDA's. ipt                       \
+          sets it for contexts of CUDA if the MPI reports that it takes CUDA's memory */
 
 /* A matrix of rows x cols elements. Rank p of P ranks holds some of its rows before, and some rows of the cols x rows
  * result after. All ranks pass equal numbers.
@@ -1363,7 +1368,8 @@ typedef struct ipt_mpi_desc {
                                   memory: see ipt_plan_create_split. NULL: one device */
     size_t split_count;
     void *(*address)(cl_mem buffer, void *user); /* IPT_MPI_DEVICE_AWARE: returns the address of a buffer that MPI
-                                                    takes, or NULL. OpenCL itself has none: CUDA, HIP or SVM know it */
+                                                    takes, or NULL. OpenCL itself has none: HIP or SVM know it. Not
+                                                    called for contexts of CUDA */
     void *user;                                  /* passed to address */
     unsigned rank;                               /* axes of the array; 0: a matrix */
     size_t shape[IPT_MAX_RANK];                  /* elements along each axis of the whole array, before */
@@ -1451,6 +1457,12 @@ typedef struct ipt_mpi_buffer {
  * with IPT_MPI_DEVICE_AWARE through device memory. UNSUPPORTED if desc.split is set: its devices share host memory. */
 IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
                                         const ipt_host_options *options);
+
+/* Transposes a block in CUDA's memory, as ipt_mpi_plan_execute: address is a multiple of 16, and a rank that holds
+ * nothing may pass 0. The local steps run on the stream, after what it has. No graph may capture the stream.
+ * UNSUPPORTED: the context is not of IPT_DRIVER_CUDA. */
+IPT_API ipt_result ipt_mpi_plan_execute_cuda(ipt_mpi_plan *plan, unsigned long long address, void *stream,
+                                             const ipt_host_options *options);
 
 /* Returns the bytes that the plan holds beside the block: local plans, messages, with IPT_MPI_BUFFERED a block. 0 for
  * NULL. */
@@ -5235,7 +5247,6 @@ typedef int ipt__cu_device;
 enum {
     IPT__CU_INVALID_VALUE = 1,
     IPT__CU_OUT_OF_MEMORY = 2,
-    IPT__CU_NOT_READY = 600,
     IPT__CU_OUT_OF_RESOURCES = 701,
     /* CUdevice_attribute */
     IPT__CU_UNITS = 16,
@@ -5251,6 +5262,7 @@ enum {
     IPT__CU_NO_TIMING = 2,
     IPT__CU_MAPPED = 3, /* portable, with an address on the device */
     IPT__CU_WAIT_GEQ = 0,
+    IPT__CU_RELAXED = 2, /* CUstreamCaptureMode */
     /* CUmemorytype */
     IPT__CU_HOST = 1,
     IPT__CU_DEVICE = 2
@@ -5306,6 +5318,7 @@ typedef struct ipt__cu_copy {
     X(cuStreamSynchronize, "cuStreamSynchronize", (ipt__cu_stream))                                                    \
     X(cuStreamGetId, "cuStreamGetId", (ipt__cu_stream, unsigned long long *))                                          \
     X(cuStreamIsCapturing, "cuStreamIsCapturing", (ipt__cu_stream, int *))                                             \
+    X(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *))                                 \
     X(cuStreamWaitEvent, "cuStreamWaitEvent", (ipt__cu_stream, ipt__cu_event, unsigned))                               \
     X(cuStreamWaitValue32, "cuStreamWaitValue32_v2", (ipt__cu_stream, ipt__cu_address, cl_uint, unsigned))             \
     X(cuEventCreate, "cuEventCreate", (ipt__cu_event *, unsigned))                                                     \
@@ -5349,7 +5362,7 @@ static IPT_LOCK_TYPE ipt__cuda_lock = IPT_LOCK_STATIC;
 /* Keeps a failed call for the message of ipt__fail_opencl. Returns the call's result. */
 static ipt__cu_result ipt__cuda_did(const char *call, ipt__cu_result error)
 {
-    if (error && error != IPT__CU_NOT_READY) {
+    if (error) {
         ipt__below.call = call;
         ipt__below.number = error;
         if (ipt__cu.cuGetErrorString(error, &ipt__below.sentence))
@@ -5559,16 +5572,32 @@ static cl_int ipt__cuda_error(ipt__cu_result error)
                                             : CL_OUT_OF_RESOURCES;
 }
 
-/* Makes a context the thread's current one, until ipt__cuda_leave. */
+/* Of the thread: calls of ipt__cuda_enter without ipt__cuda_leave, those that failed, and the mode before the first. */
+static IPT__THREAD_LOCAL struct {
+    int depth, failed, mode;
+} ipt__cuda_inside;
+
+/* Makes a context the thread's current one, until ipt__cuda_leave. Meanwhile no call breaks the capture of a stream
+ * that the call does not use: CUDA otherwise forbids even cuEventQuery while any thread captures. */
 static void ipt__cuda_enter(cl_context context)
 {
-    ipt__cu.cuCtxPushCurrent(((const ipt__cuda_context *)(void *)context)->context);
+    if (!ipt__cuda_inside.depth++) {
+        ipt__cuda_inside.mode = IPT__CU_RELAXED;
+        ipt__cu.cuThreadExchangeStreamCaptureMode(&ipt__cuda_inside.mode);
+    }
+    if (ipt__cu.cuCtxPushCurrent(((const ipt__cuda_context *)(void *)context)->context))
+        ++ipt__cuda_inside.failed; /* the program destroyed CUDA's context: nothing may be popped */
 }
 
 static void ipt__cuda_leave(void)
 {
     ipt__cu_context left;
-    ipt__cu.cuCtxPopCurrent(&left);
+    if (ipt__cuda_inside.failed)
+        --ipt__cuda_inside.failed;
+    else
+        ipt__cu.cuCtxPopCurrent(&left);
+    if (!--ipt__cuda_inside.depth)
+        ipt__cu.cuThreadExchangeStreamCaptureMode(&ipt__cuda_inside.mode);
 }
 
 static cl_int ipt__cuda_answer(const void *answer, size_t bytes, size_t capacity, void *value, size_t *size)
@@ -5876,6 +5905,15 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
     return CL_SUCCESS;
 }
 
+/* Whether all of some host memory is pinned, by whomever. The context is current. */
+static int ipt__cuda_pinned(const void *host, size_t bytes)
+{
+    char *const begin = (char *)(size_t)host;
+    ipt__cu_address first, last;
+    return bytes && !ipt__cu.cuMemHostGetDevicePointer(&first, begin, 0) &&
+           !ipt__cu.cuMemHostGetDevicePointer(&last, begin + bytes - 1, 0) && last - first == bytes - 1;
+}
+
 static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
                                                    cl_int *error)
 {
@@ -5892,10 +5930,9 @@ static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_fl
     ipt__cuda_enter(context);
     if (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_USE_HOST_PTR)) {
         if (flags & CL_MEM_USE_HOST_PTR) {
-            ipt__cu_address known;
             made->host = host;
             failure = 0;
-            if (ipt__cu.cuMemHostGetDevicePointer(&known, host, 0)) { /* not pinned yet */
+            if (!ipt__cuda_pinned(host, bytes)) {
                 failure = IPT__CU(cuMemHostRegister, (host, bytes, IPT__CU_MAPPED));
                 made->registered = !failure;
             }
@@ -5958,13 +5995,15 @@ static void ipt__cuda_forget(ipt__cuda_event *event)
     event->pending = NULL;
 }
 
-/* Records an event that still is to be. The caller holds the lock. The event's context is current. */
+/* Records an event that still is to be; if that fails, waits for its stream. The caller holds the lock. The event's
+ * context is current. */
 static ipt__cu_result ipt__cuda_record_locked(ipt__cuda_event *event)
 {
     ipt__cu_result error = 0;
     if (!event->pending->captured) {
-        error = IPT__CU(cuEventRecord, (event->end, event->pending->stream));
-        event->recorded = 1;
+        event->recorded = !ipt__cu.cuEventRecord(event->end, event->pending->stream);
+        if (!event->recorded) /* nobody can wait for the event later */
+            error = IPT__CU(cuStreamSynchronize, (event->pending->stream));
     }
     ipt__cuda_forget(event);
     return error;
@@ -6857,7 +6896,7 @@ static cl_int CL_API_CALL ipt__cuda_clSetUserEventStatus(cl_event event, cl_int 
     return CL_SUCCESS;
 }
 
-/* The status of an event. waits: until it has ended. */
+/* The status of an event. waits: until it has ended. A question that fails is no end: who then waits has the error. */
 static cl_int ipt__cuda_status(ipt__cuda_event *event, int waits)
 {
     cl_int status;
@@ -6873,9 +6912,9 @@ static cl_int ipt__cuda_status(ipt__cuda_event *event, int waits)
     ipt__cuda_enter(event->context);
     error = ipt__cuda_record(event);
     if (!error && event->recorded)
-        error = waits ? IPT__CU(cuEventSynchronize, (event->end)) : IPT__CU(cuEventQuery, (event->end));
+        error = waits ? IPT__CU(cuEventSynchronize, (event->end)) : ipt__cu.cuEventQuery(event->end);
     ipt__cuda_leave();
-    return error == IPT__CU_NOT_READY ? 1 /* CL_RUNNING */ : error ? ipt__cuda_error(error) : CL_COMPLETE;
+    return !error ? CL_COMPLETE : waits ? ipt__cuda_error(error) : 1 /* CL_RUNNING */;
 }
 
 static cl_int CL_API_CALL ipt__cuda_clWaitForEvents(cl_uint count, const cl_event *events)
@@ -19772,7 +19811,7 @@ IPT_API void ipt_host_free(ipt_context *context, void *memory)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-/* True if the whole matrix lies in memory from ipt_host_alloc. */
+/* True if the whole matrix lies in memory from ipt_host_alloc, or in any pinned memory of CUDA. */
 static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
 {
     const ipt__pinned *next;
@@ -19782,6 +19821,13 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
         found |= data >= next->memory && (size_t)(data - next->memory) <= next->bytes &&
                  bytes <= next->bytes - (size_t)(data - next->memory);
     IPT_LOCK_RELEASE(&context->lock);
+#ifdef IPT_CUDA
+    if (!found && context->driver == IPT__DRIVER_CUDA) {
+        ipt__cuda_enter(context->context);
+        found = ipt__cuda_pinned(data, bytes);
+        ipt__cuda_leave();
+    }
+#endif
     return found;
 }
 #endif
@@ -27305,6 +27351,16 @@ static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
     return IPT_SUCCESS;
 }
 
+/* The address of a buffer that MPI takes, or NULL. */
+static char *ipt__mpi_address(const ipt_mpi_plan *plan, cl_mem buffer)
+{
+#ifdef IPT_CUDA
+    if (plan->context->driver == IPT__DRIVER_CUDA)
+        return (char *)(size_t)ipt__cuda_address(buffer, 0);
+#endif
+    return (char *)plan->desc.address(buffer, plan->desc.user);
+}
+
 /* Allocates the memory for messages, and the queues that move it. */
 static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
 {
@@ -27323,7 +27379,7 @@ static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
     if (!result && plan->desc.flags & IPT_MPI_DEVICE_AWARE) {
         result = ipt__buffer_make(context, bytes, NULL, "memory for messages", &refused, &plan->device_window);
         if (!result)
-            plan->device_address = (char *)plan->desc.address(plan->device_window, plan->desc.user);
+            plan->device_address = ipt__mpi_address(plan, plan->device_window);
         if (!result && !plan->device_address)
             result = ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for the plan's own buffer");
     }
@@ -27874,7 +27930,7 @@ static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the context was made from a profile: it has no device");
     if (desc->flags & ~(IPT_MPI_BUFFERED | IPT_MPI_DEVICE_AWARE))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags = %u has bits that no IPT_MPI_... flag has", desc->flags);
-    if (desc->flags & IPT_MPI_DEVICE_AWARE && !desc->address)
+    if (desc->flags & IPT_MPI_DEVICE_AWARE && !desc->address && context->driver != IPT__DRIVER_CUDA)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags has IPT_MPI_DEVICE_AWARE, and address is NULL");
     if ((desc->split != NULL) != (desc->split_count != 0))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "split_count = %zu, and split is %sNULL: set both or neither",
@@ -27887,6 +27943,19 @@ static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
         return ipt__split_check(desc->split, desc->split_count);
 #endif
     return IPT_SUCCESS;
+}
+
+/* Whether the MPI reports that it takes addresses of CUDA. */
+static int ipt__mpi_takes_cuda(void)
+{
+    int takes = 0;
+#if defined(MPIX_GPU_SUPPORT_CUDA)
+    if (MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes))
+        return 0;
+#elif defined(MPIX_CUDA_AWARE_SUPPORT)
+    takes = MPIX_Query_cuda_support();
+#endif
+    return takes;
 }
 
 /* Allocates this rank's plan and copies the desc. Makes no resources. */
@@ -27915,6 +27984,8 @@ static ipt_result ipt__mpi_new(size_t desc_bytes, ipt_context *context, MPI_Comm
     (*plan)->context = context;
     (*plan)->communicator = communicator;
     (*plan)->desc = taken;
+    if (context->driver == IPT__DRIVER_CUDA && ipt__mpi_takes_cuda())
+        (*plan)->desc.flags |= IPT_MPI_DEVICE_AWARE;
     (*plan)->element = MPI_DATATYPE_NULL;
     result = ipt__mpi_take_shape(&taken, ranks, rank, &context->allocator, &(*plan)->shape);
     (*plan)->desc.row_counts = (*plan)->desc.col_counts = NULL;
@@ -28205,7 +28276,7 @@ static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *
     run->place.buffer = buffer->buffer;
     run->place.offset = buffer->byte_offset;
     if (plan->desc.flags & IPT_MPI_DEVICE_AWARE) {
-        char *const address = (char *)plan->desc.address(buffer->buffer, plan->desc.user);
+        char *const address = ipt__mpi_address(plan, buffer->buffer);
         if (!address)
             return ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for buffer");
         run->place.address = address + buffer->byte_offset;
@@ -28213,19 +28284,18 @@ static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *
     return IPT_SUCCESS;
 }
 
-IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
-                                        const ipt_host_options *options)
+/* Executes on the device. result: of the caller's checks. */
+static ipt_result ipt__mpi_execute_device(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
+                                          const ipt_host_options *options, ipt_result result)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
     ipt__mpi_run run;
     char *staging = NULL;
-    ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
     memset(&run, 0, sizeof run);
     run.plan = plan;
     run.options = options ? options : &none;
-    result = ipt__mpi_take_buffer(&run, buffer);
+    if (!result)
+        result = ipt__mpi_take_buffer(&run, buffer);
     if (!result && plan->desc.flags & IPT_MPI_BUFFERED) {
         staging = (char *)ipt__allocate(&plan->context->allocator, ipt__mpi_share_bytes(&plan->shape) + 1);
         result = staging ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
@@ -28233,6 +28303,49 @@ IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer
     result = ipt__mpi_run_all(&run, result, buffer, staging);
     ipt__release(&plan->context->allocator, staging);
     return result;
+}
+
+IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
+                                        const ipt_host_options *options)
+{
+    return plan ? ipt__mpi_execute_device(plan, buffer, options, IPT_SUCCESS) : ipt__fail_null("plan");
+}
+
+IPT_API ipt_result ipt_mpi_plan_execute_cuda(ipt_mpi_plan *plan, unsigned long long address, void *stream,
+                                             const ipt_host_options *options)
+{
+    ipt_mpi_buffer buffer;
+    ipt_result result;
+#ifdef IPT_CUDA
+    ipt__cuda_call cuda;
+#endif
+    if (!plan)
+        return ipt__fail_null("plan");
+    memset(&buffer, 0, sizeof buffer);
+#ifdef IPT_CUDA
+    if (!address && !ipt__mpi_share_bytes(&plan->shape))
+        address = IPT__CUDA_ALIGNMENT; /* which no command uses */
+    result = ipt__cuda_check_address("address", address, 16);
+    if (!result)
+        result = ipt__cuda_call_begin(plan->context, &address, 1, stream, &cuda);
+    if (!result && cuda.queue.captured)
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "a graph captures stream: it cannot hold messages");
+    if (result)
+        return ipt__mpi_execute_device(plan, &buffer, options, result);
+    buffer.queue = (cl_command_queue)(void *)&cuda.queue;
+    buffer.buffer = (cl_mem)(void *)&cuda.memory;
+    buffer.byte_offset = cuda.offsets[0];
+    ipt__cuda_enter(plan->context->context); /* some MPIs take addresses of the current context only */
+    result = ipt__mpi_execute_device(plan, &buffer, options, IPT_SUCCESS);
+    ipt__cuda_leave();
+    ipt__cuda_call_end(&cuda);
+    return result;
+#else
+    (void)address;
+    (void)stream;
+    result = ipt__no_cuda();
+    return ipt__mpi_execute_device(plan, &buffer, options, result);
+#endif
 }
 
 /* Executes on host memory. result: of the caller's checks. */

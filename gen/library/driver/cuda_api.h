@@ -10,7 +10,6 @@ typedef int ipt__cu_device;
 enum {
     IPT__CU_INVALID_VALUE = 1,
     IPT__CU_OUT_OF_MEMORY = 2,
-    IPT__CU_NOT_READY = 600,
     IPT__CU_OUT_OF_RESOURCES = 701,
     /* CUdevice_attribute */
     IPT__CU_UNITS = 16,
@@ -26,6 +25,7 @@ enum {
     IPT__CU_NO_TIMING = 2,
     IPT__CU_MAPPED = 3, /* portable, with an address on the device */
     IPT__CU_WAIT_GEQ = 0,
+    IPT__CU_RELAXED = 2, /* CUstreamCaptureMode */
     /* CUmemorytype */
     IPT__CU_HOST = 1,
     IPT__CU_DEVICE = 2
@@ -81,6 +81,7 @@ typedef struct ipt__cu_copy {
     X(cuStreamSynchronize, "cuStreamSynchronize", (ipt__cu_stream))                                                    \
     X(cuStreamGetId, "cuStreamGetId", (ipt__cu_stream, unsigned long long *))                                          \
     X(cuStreamIsCapturing, "cuStreamIsCapturing", (ipt__cu_stream, int *))                                             \
+    X(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *))                                 \
     X(cuStreamWaitEvent, "cuStreamWaitEvent", (ipt__cu_stream, ipt__cu_event, unsigned))                               \
     X(cuStreamWaitValue32, "cuStreamWaitValue32_v2", (ipt__cu_stream, ipt__cu_address, cl_uint, unsigned))             \
     X(cuEventCreate, "cuEventCreate", (ipt__cu_event *, unsigned))                                                     \
@@ -124,7 +125,7 @@ static IPT_LOCK_TYPE ipt__cuda_lock = IPT_LOCK_STATIC;
 /* Keeps a failed call for the message of ipt__fail_opencl. Returns the call's result. */
 static ipt__cu_result ipt__cuda_did(const char *call, ipt__cu_result error)
 {
-    if (error && error != IPT__CU_NOT_READY) {
+    if (error) {
         ipt__below.call = call;
         ipt__below.number = error;
         if (ipt__cu.cuGetErrorString(error, &ipt__below.sentence))
