@@ -5287,6 +5287,7 @@ typedef struct ipt__cu_copy {
     X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (ipt__cu_context *))                                                      \
     X(cuCtxGetCurrent, "cuCtxGetCurrent", (ipt__cu_context *))                                                         \
     X(cuCtxGetDevice, "cuCtxGetDevice", (ipt__cu_device *))                                                            \
+    X(cuPointerGetAttribute, "cuPointerGetAttribute", (void *, int, ipt__cu_address))                                  \
     X(cuCtxSynchronize, "cuCtxSynchronize", (void))                                                                    \
     X(cuMemAlloc, "cuMemAlloc_v2", (ipt__cu_address *, size_t))                                                        \
     X(cuMemFree, "cuMemFree_v2", (ipt__cu_address))                                                                    \

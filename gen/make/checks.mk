@@ -145,7 +145,7 @@ check-install: $(B)/ipt #check programs that use an installed ipt: pkg-config, a
 check-deb: #check the Debian packages are built, installed, run and removed
 	@CC="$(CC)" sh tests/package/deb.sh $(B)/deb
 
-check-python: #check the Python package in a new environment: pip install, its tests, its README's lines
+check-python: $(B)/ipt #check the Python package in a new environment: pip install, its tests, its README's lines
 	@PYTHON=$(PYTHON) sh tests/python/run.sh $(B)/python
 
 check-conan: #check Conan's package, and a program that requires it

@@ -462,6 +462,15 @@ ipt__cu_result cuMemFree(ipt__cu_address address)
     return 0;
 }
 
+/* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: all memory is of device 0. */
+ipt__cu_result cuPointerGetAttribute(void *value, int attribute, ipt__cu_address address)
+{
+    if (!address || attribute != 9)
+        return IPT__CU_INVALID_VALUE;
+    *(int *)value = 0;
+    return called();
+}
+
 ipt__cu_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags)
 {
     (void)flags;

@@ -175,11 +175,11 @@ def exported(**options):
 
 # Functions, and valid arguments of each. A refusal must not change arrays.
 FUNCTIONS = {
-    "transpose": (ipt.transpose, {"array": "A", "axes": (1, 0), "context": None, "progress": None}),
-    "permute": (ipt.permute, {"array": "A", "axes": (1, 0), "context": None, "progress": None}),
-    "rotate": (ipt.rotate, {"array": "A", "move": "rotate-90", "axes": (0, 1), "context": None, "progress": None}),
-    "asorder": (ipt.asorder, {"array": "A", "order": "F", "context": None, "progress": None}),
-    "ascontiguous": (ipt.ascontiguous, {"array": "AT", "context": None, "progress": None}),
+    "transpose": (ipt.transpose_, {"array": "A", "axes": (1, 0), "context": None, "progress": None}),
+    "permute": (ipt.permute_, {"array": "A", "axes": (1, 0), "context": None, "progress": None}),
+    "rotate": (ipt.rotate_, {"array": "A", "move": "rotate-90", "axes": (0, 1), "context": None, "progress": None}),
+    "asorder": (ipt.asorder_, {"array": "A", "order": "F", "context": None, "progress": None}),
+    "ascontiguous": (ipt.ascontiguous_, {"array": "AT", "context": None, "progress": None}),
     "Plan": (ipt.Plan, {"shape": (6, 7), "itemsize": 4, "axes": None, "move": None, "context": None, "batch": 1, "batch_stride": 0,
                         "row_pitch": 0, "row_pitch_out": 0, "max_workspace": 0, "max_device_memory": 0, "expression": None,
                         "expression_type": None, "measure": False}),
@@ -242,5 +242,5 @@ for _ in range(int(sys.argv[2])):
     throw(name, {argument: rng.choice(list(KINDS)) for argument in named})
 a = numpy.arange(42, dtype="f4").reshape(6, 7)
 b = a.T.copy()
-assert (ipt.transpose(a) == b).all(), "ipt no longer works after all this"
+assert (ipt.transpose_(a) == b).all(), "ipt no longer works after all this"
 print(len(KINDS), "kinds,", sum(outcomes.values()), "calls:", dict(outcomes))
