@@ -664,9 +664,9 @@ IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 /* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
 IPT_API void ipt_context_destroy(ipt_context *context);
 
-/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, and then the native
- * driver's, this CPU. Writes at most capacity devices (devices may be NULL if capacity is 0) and their total number
- * to *count. Errors: INVALID_ARGUMENT, NO_DEVICE (*count is 0), OPENCL. */
+/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, then CUDA's with
+ * IPT_CUDA, then the native driver's, this CPU. Writes at most capacity devices (devices may be NULL if capacity is 0)
+ * and their total number to *count. Errors: INVALID_ARGUMENT, NO_DEVICE (*count is 0), OPENCL. */
 IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
 
 /* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,
@@ -996,9 +996,11 @@ IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t 
  * *bytes the size needed. An entry of NULL only returns that size. If target and code are NULL, the entry holds the
  * code of the device's own compiler. Other devices and drivers refuse such code. Otherwise code is another compiler's
  * output for target, from the entry's source. target is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or
- * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. Errors:
- * INVALID_ARGUMENT (also if capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code
- * of its own; IPT_NO_OFFLINE), OPENCL. */
+ * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. With the target
+ * "cuda:sm_NN", code is NULL, and each call compiles the entry with NVRTC, which needs no GPU: machine code for CUDA's
+ * devices of compute capability N.N, and of later ones of the same major version. Errors: INVALID_ARGUMENT (also if
+ * capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code of its own; no NVRTC;
+ * IPT_NO_OFFLINE), BUILD, OPENCL. */
 IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
                                      size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
 
@@ -1355,10 +1357,15 @@ IPT_API_INLINE ipt_result ipt_batch_execute_cuda(ipt_batch *batch, const unsigne
 
 #ifdef IPT_MPI
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 /* Flags of a plan over ranks, combined by |. */
-#define IPT_MPI_BUFFERED 1u     /* exchange by one MPI_Alltoallv into a second block, which the plan allocates */
-#define IPT_MPI_DEVICE_AWARE 2u /* MPI reads and writes device memory: desc.address is set */
+#define IPT_MPI_BUFFERED 1u /* exchange by one MPI_Alltoallv into a second block, which the plan allocates */
+#define IPT_MPI_DEVICE_AWARE                                                                                           \
+    2u /* MPI reads and writes device memory: desc.address is set, or the context is CUDA's. ipt                       \
+          sets it for contexts of CUDA if the MPI reports that it takes CUDA's memory */
 
 /* A matrix of rows x cols elements. Rank p of P ranks holds some of its rows before, and some rows of the cols x rows
  * result after. All ranks pass equal numbers.
@@ -1383,7 +1390,8 @@ typedef struct ipt_mpi_desc {
                                   memory: see ipt_plan_create_split. NULL: one device */
     size_t split_count;
     void *(*address)(cl_mem buffer, void *user); /* IPT_MPI_DEVICE_AWARE: returns the address of a buffer that MPI
-                                                    takes, or NULL. OpenCL itself has none: CUDA, HIP or SVM know it */
+                                                    takes, or NULL. OpenCL itself has none: HIP or SVM know it. Not
+                                                    called for contexts of CUDA */
     void *user;                                  /* passed to address */
     unsigned rank;                               /* axes of the array; 0: a matrix */
     size_t shape[IPT_MAX_RANK];                  /* elements along each axis of the whole array, before */
@@ -1471,6 +1479,12 @@ typedef struct ipt_mpi_buffer {
  * with IPT_MPI_DEVICE_AWARE through device memory. UNSUPPORTED if desc.split is set: its devices share host memory. */
 IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
                                         const ipt_host_options *options);
+
+/* Transposes a block in CUDA's memory, as ipt_mpi_plan_execute: address is a multiple of 16, and a rank that holds
+ * nothing may pass 0. The local steps run on the stream, after what it has. No graph may capture the stream.
+ * UNSUPPORTED: the context is not of IPT_DRIVER_CUDA. */
+IPT_API ipt_result ipt_mpi_plan_execute_cuda(ipt_mpi_plan *plan, unsigned long long address, void *stream,
+                                             const ipt_host_options *options);
 
 /* Returns the bytes that the plan holds beside the block: local plans, messages, with IPT_MPI_BUFFERED a block. 0 for
  * NULL. */
@@ -2133,15 +2147,6 @@ static int ipt__library_find(void *library, const char *name, void *pointer, siz
 #endif
     memcpy(pointer, &found, pointer_bytes); /* C cannot cast an object's pointer to a function's pointer */
     return found != NULL;
-}
-
-static void ipt__library_close(void *library)
-{
-#if defined(_WIN32)
-    FreeLibrary((HMODULE)library);
-#else
-    dlclose(library);
-#endif
 }
 
 #endif
@@ -3260,6 +3265,15 @@ static ipt_result ipt__library_open(void **library)
                     : ipt__fail(IPT_ERROR_NO_DEVICE,
                                 "no OpenCL library is installed: install an OpenCL loader and a driver, or name the "
                                 "library in the environment's IPT_OPENCL_LIBRARY");
+}
+
+static void ipt__library_close(void *library)
+{
+#if defined(_WIN32)
+    FreeLibrary((HMODULE)library);
+#else
+    dlclose(library);
+#endif
 }
 
 /* Loads the library on the first call. */
@@ -5266,7 +5280,6 @@ typedef int ipt__cu_device;
 enum {
     IPT__CU_INVALID_VALUE = 1,
     IPT__CU_OUT_OF_MEMORY = 2,
-    IPT__CU_NOT_READY = 600,
     IPT__CU_OUT_OF_RESOURCES = 701,
     /* CUdevice_attribute */
     IPT__CU_UNITS = 16,
@@ -5282,6 +5295,7 @@ enum {
     IPT__CU_NO_TIMING = 2,
     IPT__CU_MAPPED = 3, /* portable, with an address on the device */
     IPT__CU_WAIT_GEQ = 0,
+    IPT__CU_RELAXED = 2, /* CUstreamCaptureMode */
     /* CUmemorytype */
     IPT__CU_HOST = 1,
     IPT__CU_DEVICE = 2
@@ -5318,6 +5332,7 @@ typedef struct ipt__cu_copy {
     X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (ipt__cu_context *))                                                      \
     X(cuCtxGetCurrent, "cuCtxGetCurrent", (ipt__cu_context *))                                                         \
     X(cuCtxGetDevice, "cuCtxGetDevice", (ipt__cu_device *))                                                            \
+    X(cuPointerGetAttribute, "cuPointerGetAttribute", (void *, int, ipt__cu_address))                                  \
     X(cuCtxSynchronize, "cuCtxSynchronize", (void))                                                                    \
     X(cuMemAlloc, "cuMemAlloc_v2", (ipt__cu_address *, size_t))                                                        \
     X(cuMemFree, "cuMemFree_v2", (ipt__cu_address))                                                                    \
@@ -5337,6 +5352,7 @@ typedef struct ipt__cu_copy {
     X(cuStreamSynchronize, "cuStreamSynchronize", (ipt__cu_stream))                                                    \
     X(cuStreamGetId, "cuStreamGetId", (ipt__cu_stream, unsigned long long *))                                          \
     X(cuStreamIsCapturing, "cuStreamIsCapturing", (ipt__cu_stream, int *))                                             \
+    X(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *))                                 \
     X(cuStreamWaitEvent, "cuStreamWaitEvent", (ipt__cu_stream, ipt__cu_event, unsigned))                               \
     X(cuStreamWaitValue32, "cuStreamWaitValue32_v2", (ipt__cu_stream, ipt__cu_address, cl_uint, unsigned))             \
     X(cuEventCreate, "cuEventCreate", (ipt__cu_event *, unsigned))                                                     \
@@ -5380,7 +5396,7 @@ static IPT_LOCK_TYPE ipt__cuda_lock = IPT_LOCK_STATIC;
 /* Keeps a failed call for the message of ipt__fail_opencl. Returns the call's result. */
 static ipt__cu_result ipt__cuda_did(const char *call, ipt__cu_result error)
 {
-    if (error && error != IPT__CU_NOT_READY) {
+    if (error) {
         ipt__below.call = call;
         ipt__below.number = error;
         if (ipt__cu.cuGetErrorString(error, &ipt__below.sentence))
@@ -5405,15 +5421,29 @@ static void *ipt__cuda_library(const char *variable, const char *const *names)
     return library;
 }
 
+/* Loads NVRTC on the first call. The caller has the lock. */
+static void ipt__nvrtc_open(void)
+{
+#if defined(_WIN32)
+    static const char *const compilers[] = {"nvrtc64_130_0.dll", "nvrtc64_120_0.dll", NULL};
+#else
+    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
+#endif
+    void *const library = ipt__cu.compiles ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
+    int found = library != NULL;
+#define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
+    found = found && ipt__library_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
+    IPT__NVRTC_LIST(IPT__NVRTC_FIND)
+    ipt__cu.compiles |= found;
+}
+
 /* Loads CUDA on the first call. Without NVRTC, only stored programs run. */
 static ipt_result ipt__cuda_open(void)
 {
 #if defined(_WIN32)
     static const char *const drivers[] = {"nvcuda.dll", NULL};
-    static const char *const compilers[] = {"nvrtc64_130_0.dll", "nvrtc64_120_0.dll", NULL};
 #else
     static const char *const drivers[] = {"libcuda.so.1", "libcuda.so", NULL};
-    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
 #endif
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
@@ -5429,13 +5459,8 @@ static ipt_result ipt__cuda_open(void)
         if (!result &&
             ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
             result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver does not start: error %d of cuInit", error);
-        if (result && library)
-            ipt__library_close(library);
-        library = result ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
-        ipt__cu.compiles = library != NULL;
-#define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
-    ipt__cu.compiles = ipt__cu.compiles && ipt__library_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
-        IPT__NVRTC_LIST(IPT__NVRTC_FIND)
+        if (!result)
+            ipt__nvrtc_open();
         ipt__cu.opened = !result;
     }
     IPT_LOCK_RELEASE(&ipt__cuda_lock);
@@ -5593,16 +5618,32 @@ static cl_int ipt__cuda_error(ipt__cu_result error)
                                             : CL_OUT_OF_RESOURCES;
 }
 
-/* Makes a context the thread's current one, until ipt__cuda_leave. */
+/* Of the thread: calls of ipt__cuda_enter without ipt__cuda_leave, those that failed, and the mode before the first. */
+static IPT__THREAD_LOCAL struct {
+    int depth, failed, mode;
+} ipt__cuda_inside;
+
+/* Makes a context the thread's current one, until ipt__cuda_leave. Meanwhile no call breaks the capture of a stream
+ * that the call does not use: CUDA otherwise forbids even cuEventQuery while any thread captures. */
 static void ipt__cuda_enter(cl_context context)
 {
-    ipt__cu.cuCtxPushCurrent(((const ipt__cuda_context *)(void *)context)->context);
+    if (!ipt__cuda_inside.depth++) {
+        ipt__cuda_inside.mode = IPT__CU_RELAXED;
+        ipt__cu.cuThreadExchangeStreamCaptureMode(&ipt__cuda_inside.mode);
+    }
+    if (ipt__cu.cuCtxPushCurrent(((const ipt__cuda_context *)(void *)context)->context))
+        ++ipt__cuda_inside.failed; /* the program destroyed CUDA's context: nothing may be popped */
 }
 
 static void ipt__cuda_leave(void)
 {
     ipt__cu_context left;
-    ipt__cu.cuCtxPopCurrent(&left);
+    if (ipt__cuda_inside.failed)
+        --ipt__cuda_inside.failed;
+    else
+        ipt__cu.cuCtxPopCurrent(&left);
+    if (!--ipt__cuda_inside.depth)
+        ipt__cu.cuThreadExchangeStreamCaptureMode(&ipt__cuda_inside.mode);
 }
 
 static cl_int ipt__cuda_answer(const void *answer, size_t bytes, size_t capacity, void *value, size_t *size)
@@ -5746,7 +5787,7 @@ static cl_int CL_API_CALL ipt__cuda_clGetDeviceInfo(cl_device_id device, cl_devi
         break;
     case CL_DEVICE_EXTENSIONS:
         strcpy(text, "cl_khr_fp64 cl_khr_fp16");
-        if (ipt__cuda_attribute(number, IPT__CU_MAJOR)) /* PTX */
+        if (ipt__cuda_attribute(number, IPT__CU_MAJOR) >= 5) /* the texts' PTX; CUDA 12 knows no older devices */
             strcat(text, " cl_nv_device_attribute_query");
         break;
     default:
@@ -5910,6 +5951,15 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
     return CL_SUCCESS;
 }
 
+/* Whether all of some host memory is pinned, by whomever. The context is current. */
+static int ipt__cuda_pinned(const void *host, size_t bytes)
+{
+    char *const begin = (char *)(size_t)host;
+    ipt__cu_address first, last;
+    return bytes && !ipt__cu.cuMemHostGetDevicePointer(&first, begin, 0) &&
+           !ipt__cu.cuMemHostGetDevicePointer(&last, begin + bytes - 1, 0) && last - first == bytes - 1;
+}
+
 static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
                                                    cl_int *error)
 {
@@ -5926,10 +5976,9 @@ static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_fl
     ipt__cuda_enter(context);
     if (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_USE_HOST_PTR)) {
         if (flags & CL_MEM_USE_HOST_PTR) {
-            ipt__cu_address known;
             made->host = host;
             failure = 0;
-            if (ipt__cu.cuMemHostGetDevicePointer(&known, host, 0)) { /* not pinned yet */
+            if (!ipt__cuda_pinned(host, bytes)) {
                 failure = IPT__CU(cuMemHostRegister, (host, bytes, IPT__CU_MAPPED));
                 made->registered = !failure;
             }
@@ -5992,13 +6041,15 @@ static void ipt__cuda_forget(ipt__cuda_event *event)
     event->pending = NULL;
 }
 
-/* Records an event that still is to be. The caller holds the lock. The event's context is current. */
+/* Records an event that still is to be; if that fails, waits for its stream. The caller holds the lock. The event's
+ * context is current. */
 static ipt__cu_result ipt__cuda_record_locked(ipt__cuda_event *event)
 {
     ipt__cu_result error = 0;
     if (!event->pending->captured) {
-        error = IPT__CU(cuEventRecord, (event->end, event->pending->stream));
-        event->recorded = 1;
+        event->recorded = !ipt__cu.cuEventRecord(event->end, event->pending->stream);
+        if (!event->recorded) /* nobody can wait for the event later */
+            error = IPT__CU(cuStreamSynchronize, (event->pending->stream));
     }
     ipt__cuda_forget(event);
     return error;
@@ -6185,8 +6236,8 @@ static ipt__cu_result ipt__cuda_wait(ipt__cuda_queue *queue, ipt__cuda_event *ev
 
 /* A program's code: this head, then machine code. */
 typedef struct ipt__cuda_head {
-    char mark[8];
-    cl_uint version, local_bytes; /* of the array that IPT_LOCAL_LARGE names */
+    char mark[8], prelude[20]; /* prelude: the hash of parts/cuda.cl, which no key has */
+    cl_uint local_bytes;       /* of the array that IPT_LOCAL_LARGE names */
 } ipt__cuda_head;
 #define IPT__CUDA_HEAD_MARK "IPTCUDA"
 
@@ -6216,6 +6267,17 @@ static cl_uint ipt__cuda_defined(const char *text, const char *definition)
 {
     const char *const found = strstr(text, definition);
     return found ? (cl_uint)strtoul(found + strlen(definition), NULL, 10) : 0;
+}
+
+/* The head of a program's code, from its text. */
+static ipt__cuda_head ipt__cuda_head_of(const char *text)
+{
+    ipt__cuda_head head;
+    memset(&head, 0, sizeof head);
+    strcpy(head.mark, IPT__CUDA_HEAD_MARK);
+    strcpy(head.prelude, ipt__parts[IPT__PART_cuda].hash);
+    head.local_bytes = ipt__cuda_defined(text, "#define IPT_LOCAL_BYTES ");
+    return head;
 }
 
 /* Adds `count` bytes to a text of *length bytes; out is NULL to count only. */
@@ -6304,37 +6366,49 @@ static size_t ipt__cuda_translate(const char *text, char *out)
     return length;
 }
 
-static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
-                                                                  const size_t *lengths, cl_int *error)
+/* Makes the text that NVRTC compiles of OpenCL C, which the caller frees. Returns NULL if out of memory. */
+static char *ipt__cuda_text(const char *source)
 {
+#ifdef IPT_NO_KERNEL_SOURCE
+    (void)source;
+    return NULL;
+#else
     static const char begin[] = "#line 1 \"program\"\n", end[] = "\n}\n";
-    ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
-    const size_t bytes = ipt__cuda_translate(texts[0], NULL) + sizeof begin + sizeof end;
+    const size_t bytes = ipt__cuda_translate(source, NULL) + sizeof begin + sizeof end;
     ipt__text out = {NULL, 0, 0};
     int pass;
-    (void)count;
-    (void)lengths;
-    for (pass = 0; made && pass < 2; ++pass) {
+    for (pass = 0; pass < 2; ++pass) {
         out.length = 0;
         ipt__text_add(&out, "namespace ipt {\n");
         ipt__part_print(&out, &ipt__parts[IPT__PART_cuda]);
         out.capacity = out.length + bytes;
         out.text = pass ? out.text : (char *)malloc(out.capacity);
         if (!out.text)
-            break;
-    }
-    if (!made || !out.text) {
-        free(made);
-        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+            return NULL;
     }
     memcpy(out.text + out.length, begin, sizeof begin - 1);
     out.length += sizeof begin - 1;
-    out.length += ipt__cuda_translate(texts[0], out.text + out.length);
+    out.length += ipt__cuda_translate(source, out.text + out.length);
     memcpy(out.text + out.length, end, sizeof end);
+    return out.text;
+#endif
+}
+
+static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                                                  const size_t *lengths, cl_int *error)
+{
+    ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
+    (void)count;
+    (void)lengths;
+    if (made)
+        made->source = ipt__cuda_text(texts[0]);
+    if (!made || !made->source) {
+        free(made);
+        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    }
     ipt__cuda_begin(&made->object);
     made->context = context;
     ipt__cuda_retain(context);
-    made->source = out.text;
     return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
 }
 
@@ -6343,11 +6417,12 @@ static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithBinary(cl_context con
                                                                   const unsigned char **binaries, cl_int *statuses,
                                                                   cl_int *error)
 {
+    const ipt__cuda_head head = ipt__cuda_head_of("");
     ipt__cuda_program *made;
     (void)count;
     (void)devices;
     (void)statuses;
-    if (*lengths <= sizeof(ipt__cuda_head) || memcmp(*binaries, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK))
+    if (*lengths <= sizeof head || memcmp(*binaries, &head, offsetof(ipt__cuda_head, local_bytes)))
         return (cl_program)ipt__cuda_made(NULL, CL_INVALID_BINARY, error);
     made = (ipt__cuda_program *)calloc(1, sizeof *made);
     if (made)
@@ -6388,38 +6463,47 @@ static cl_int CL_API_CALL ipt__cuda_clGetProgramInfo(cl_program program, cl_prog
     }
 }
 
-/* Compiles a program's text to machine code of its device. Returns 0 if that fails; the log says why. */
-static int ipt__cuda_compile(ipt__cuda_program *program)
+/* Compiles a text of ipt__cuda_text to machine code for a processor, such as sm_90. Returns the code with its head;
+ * NULL if that fails: the log says why. The caller frees both. */
+static unsigned char *ipt__cuda_compile(const char *text, const char *processor, size_t *bytes, char **log)
 {
-    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)program->context)->device;
     const char *options[] = {NULL, "-default-device", "-std=c++20", "-w"};
-    char target[40];
-    size_t bytes = 0;
+    const ipt__cuda_head head = ipt__cuda_head_of(text);
+    unsigned char *code = NULL;
+    char target[64];
     void *made = NULL;
-    ipt__cuda_head head;
     int failed;
-    ipt__print(target, sizeof target, "--gpu-architecture=sm_%d%d", ipt__cuda_attribute(device, IPT__CU_MAJOR),
-               ipt__cuda_attribute(device, IPT__CU_MINOR));
+    ipt__print(target, sizeof target, "--gpu-architecture=%s", processor);
     options[0] = target;
-    if (ipt__cu.nvrtcCreateProgram(&made, program->source, "ipt.cu", 0, NULL, NULL))
-        return 0;
+    *log = NULL;
+    if (ipt__cu.nvrtcCreateProgram(&made, text, "ipt.cu", 0, NULL, NULL))
+        return NULL;
     failed = ipt__cu.nvrtcCompileProgram(made, 4, options);
-    ipt__cu.nvrtcGetProgramLogSize(made, &bytes);
-    free(program->log);
-    program->log = (char *)calloc(1, bytes + 1);
-    if (program->log)
-        ipt__cu.nvrtcGetProgramLog(made, program->log);
-    if (!failed && !ipt__cu.nvrtcGetCUBINSize(made, &bytes) &&
-        (program->code = (unsigned char *)malloc(sizeof head + bytes)) != NULL) {
-        memset(&head, 0, sizeof head);
-        memcpy(head.mark, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK);
-        head.version = 1;
-        head.local_bytes = ipt__cuda_defined(program->source, "#define IPT_LOCAL_BYTES ");
-        memcpy(program->code, &head, sizeof head);
-        ipt__cu.nvrtcGetCUBIN(made, (char *)program->code + sizeof head);
-        program->code_bytes = sizeof head + bytes;
+    *bytes = 0;
+    ipt__cu.nvrtcGetProgramLogSize(made, bytes);
+    *log = (char *)calloc(1, *bytes + 1);
+    if (*log)
+        ipt__cu.nvrtcGetProgramLog(made, *log);
+    if (!failed && !ipt__cu.nvrtcGetCUBINSize(made, bytes))
+        code = (unsigned char *)malloc(sizeof head + *bytes);
+    if (code) {
+        memcpy(code, &head, sizeof head);
+        ipt__cu.nvrtcGetCUBIN(made, (char *)code + sizeof head);
+        *bytes += sizeof head;
     }
     ipt__cu.nvrtcDestroyProgram(&made);
+    return code;
+}
+
+/* Compiles a program's text to machine code of its device. Returns 0 if that fails; the log says why. */
+static int ipt__cuda_build(ipt__cuda_program *program)
+{
+    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)program->context)->device;
+    char processor[40];
+    ipt__print(processor, sizeof processor, "sm_%d%d", ipt__cuda_attribute(device, IPT__CU_MAJOR),
+               ipt__cuda_attribute(device, IPT__CU_MINOR));
+    free(program->log);
+    program->code = ipt__cuda_compile(program->source, processor, &program->code_bytes, &program->log);
     return program->code != NULL;
 }
 
@@ -6436,7 +6520,7 @@ static cl_int CL_API_CALL ipt__cuda_clBuildProgram(cl_program program, cl_uint c
     (void)user;
     if (!built->code && !ipt__cu.compiles)
         return CL_COMPILER_NOT_AVAILABLE;
-    if (!built->code && !ipt__cuda_compile(built))
+    if (!built->code && !ipt__cuda_build(built))
         return -11; /* CL_BUILD_PROGRAM_FAILURE */
     ipt__cuda_enter(built->context);
     error = IPT__CU(cuModuleLoadData, (&built->module, built->code + sizeof(ipt__cuda_head)));
@@ -6891,7 +6975,7 @@ static cl_int CL_API_CALL ipt__cuda_clSetUserEventStatus(cl_event event, cl_int 
     return CL_SUCCESS;
 }
 
-/* The status of an event. waits: until it has ended. */
+/* The status of an event. waits: until it has ended. A question that fails is no end: who then waits has the error. */
 static cl_int ipt__cuda_status(ipt__cuda_event *event, int waits)
 {
     cl_int status;
@@ -6907,9 +6991,9 @@ static cl_int ipt__cuda_status(ipt__cuda_event *event, int waits)
     ipt__cuda_enter(event->context);
     error = ipt__cuda_record(event);
     if (!error && event->recorded)
-        error = waits ? IPT__CU(cuEventSynchronize, (event->end)) : IPT__CU(cuEventQuery, (event->end));
+        error = waits ? IPT__CU(cuEventSynchronize, (event->end)) : ipt__cu.cuEventQuery(event->end);
     ipt__cuda_leave();
-    return error == IPT__CU_NOT_READY ? 1 /* CL_RUNNING */ : error ? ipt__cuda_error(error) : CL_COMPLETE;
+    return !error ? CL_COMPLETE : waits ? ipt__cuda_error(error) : 1 /* CL_RUNNING */;
 }
 
 static cl_int CL_API_CALL ipt__cuda_clWaitForEvents(cl_uint count, const cl_event *events)
@@ -7688,20 +7772,27 @@ static IPT__RARE ipt_result ipt__opencl_list(cl_device_id *devices, size_t capac
 
 IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
+    ipt_result result;
     if (!count)
         return ipt__fail_null("count");
     *count = 0;
     if (!devices && capacity)
         return ipt__fail_null("devices");
+    result = ipt__opencl_list(devices, capacity, count);
+#ifdef IPT_CUDA
+    if (!ipt__cuda_open()) {
+        int i;
+        for (i = 0; i < ipt__cu.device_count && i < IPT__CUDA_DEVICES; ++i, ++*count)
+            if (*count < capacity)
+                devices[*count] = ipt__cuda_handle(i);
+    }
+#endif
 #ifdef IPT_NATIVE
-    ipt__opencl_list(devices, capacity, count); /* there may be none */
     if (*count < capacity)
         devices[*count] = IPT__NATIVE_DEVICE;
     ++*count;
-    return IPT_SUCCESS;
-#else
-    return ipt__opencl_list(devices, capacity, count);
 #endif
+    return *count ? IPT_SUCCESS : result;
 }
 
 /* The driver of a device. */
@@ -7999,11 +8090,13 @@ static IPT__RARE ipt_result ipt__choose_cuda(const ipt_context_desc *desc, const
     int number, i;
     const int any = ipt__is_cuda(name, &number) || !name;
     *device = NULL;
-    if (!result && desc->device)
+    if (!result && desc->device && ipt__cuda_number(desc->device) < 0)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_CUDA, and device is another driver's");
     if (!result && desc->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "driver is IPT_DRIVER_CUDA, and context is another driver's: set cuda_context");
+    if (!result && desc->device)
+        *device = desc->device;
     if (!result && any && number < 0 && ipt__cuda_current(desc->cuda_context, &current))
         number = current;
     for (i = 0; !result && i < ipt__cu.device_count && i < IPT__CUDA_DEVICES && !*device; ++i) {
@@ -8102,7 +8195,7 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     ipt_result result;
     int number;
     *driver = IPT__DRIVER_CUDA;
-    if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number))
+    if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number) || ipt__cuda_number(desc->device) >= 0)
         return ipt__choose_cuda(desc, name, device);
     result = ipt__choose_general(desc, name, driver, device);
     if (!ipt__cuda_stands_in(desc, name, result, *driver, *device))
@@ -8876,7 +8969,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->has_half = ipt__contains(extensions, "cl_khr_fp16 ");
     context->has_double = ipt__contains(extensions, "cl_khr_fp64 ");
     /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV and _MINOR_NV */
-    if (context->limits.nvidia && !ipt__calls(context)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
+    if ((context->limits.nvidia || context->driver == IPT__DRIVER_CUDA) &&
+        !ipt__calls(context)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__calls(context)->clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
     ipt__ask_text(&curious, 0, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
@@ -9551,7 +9645,7 @@ static void ipt__program_store(ipt_context *context, const ipt__program *program
  * -1 at the end. */
 static int ipt__target_next(const ipt_context *context, int which, char target[64])
 {
-    const int ptx = (int)context->capability - (which - 3);
+    const int cuda = context->driver == IPT__DRIVER_CUDA, older = (int)context->capability - (which - 3);
     switch (which) {
     case 0:
         strcpy(target, "spirv");
@@ -9562,9 +9656,9 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     case 2: /* the device's name begins with the processor's: "gfx90a:sramecc+:xnack-" */
         strcpy(target, "amdgcn:");
         return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
-    default: /* code for older devices also runs */
-        ipt__print(target, 64, "ptx:sm_%d", ptx);
-        return ptx < 30 ? -1 : 1;
+    default: /* PTX of older devices also runs, and machine code of older ones of the same major version */
+        ipt__print(target, 64, "%s:sm_%d", cuda ? "cuda" : "ptx", older);
+        return older < (cuda ? (int)context->capability / 10 * 10 : 30) ? -1 : 1;
     }
 }
 
@@ -9959,14 +10053,57 @@ IPT_API IPT__RARE const char *ipt_context_entry_source(const ipt_context *contex
     return source;
 }
 
+/* Whether a target is one for which ipt compiles itself. */
+static int ipt__target_is_cuda(const char *text)
+{
+    return text && !strncmp(text, "cuda:sm_", 8);
+}
+
 /* Returns whether text names a target of ipt_context_entry. */
 static int ipt__target_is_known(const char *text)
 {
-    const char *const name = !strncmp(text, "ptx:sm_", 7) ? text + 7 : !strncmp(text, "amdgcn:", 7) ? text + 7 : NULL;
+    const char *const name = ipt__target_is_cuda(text)                                      ? text + 8
+                             : !strncmp(text, "ptx:sm_", 7) || !strncmp(text, "amdgcn:", 7) ? text + 7
+                                                                                            : NULL;
     if (!name)
         return !strcmp(text, "spirv") || !strcmp(text, "bitcode");
     return *name && strlen(name) < 40 &&
-           strspn(name, text[0] == 'p' ? "0123456789" : "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
+           strspn(name, text[0] == 'a' ? "abcdefghijklmnopqrstuvwxyz0123456789" : "0123456789") == strlen(name);
+}
+
+/* Compiles a program for a target cuda:sm_NN with NVRTC. No device is needed. The caller frees *code. */
+static ipt_result ipt__entry_compile(const ipt__program *program, const char *target, unsigned char **code,
+                                     size_t *bytes)
+{
+#if defined(IPT_CUDA) && !defined(IPT_NO_KERNEL_SOURCE)
+    char *text, *log = NULL;
+    int compiles;
+    ipt_result result = IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
+    ipt__nvrtc_open();
+    compiles = ipt__cu.compiles;
+    IPT_LOCK_RELEASE(&ipt__cuda_lock);
+    if (!compiles)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "target is %s, and NVRTC cannot be loaded: install libnvrtc.so.12 or .13, or name it in "
+                         "IPT_NVRTC_LIBRARY",
+                         target);
+    text = ipt__cuda_text(program->source);
+    if (!text)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate memory for the text of a program");
+    *code = ipt__cuda_compile(text, target + 5, bytes, &log);
+    if (!*code)
+        result = ipt__fail(IPT_ERROR_BUILD, "NVRTC does not compile %s for %s: %s", ipt__kernels[program->id].own.file,
+                           target, log ? log : "no log");
+    free(text);
+    free(log);
+    return result;
+#else
+    (void)program, (void)code, (void)bytes;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "target is %s, and ipt was compiled without CUDA or without its kernels' text: define IPT_CUDA",
+                     target);
+#endif
 }
 
 IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
@@ -9974,17 +10111,20 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
 {
     unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES], *made = NULL;
     char key[IPT__KEY_BYTES];
+    unsigned char *compiled = NULL;
+    const int cuda = ipt__target_is_cuda(target);
     ipt__program *program;
     size_t count, needed = 0;
-    if (!context || !bytes || (target && !code))
+    ipt_result result = IPT_SUCCESS;
+    if (!context || !bytes || (target && !code && !cuda))
         return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
     *bytes = 0;
-    if (!target && code)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "target is NULL, but code is not");
+    if ((!target || cuda) && code)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "target is %.80s, but code is not NULL", target ? target : "NULL");
     if (target && !ipt__target_is_known(target))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "target is %.80s: ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
-    if (target && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
+                         "target is %.80s: cuda:sm_NN, ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
+    if (target && !cuda && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %zu", code_bytes);
     program = ipt__program_at(context, index, &count);
     if (index > count || (index == count && target))
@@ -9995,15 +10135,22 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "target is NULL, and the context has no device whose code that would be");
     }
+    if (program && cuda)
+        result = ipt__entry_compile(program, target, &compiled, &code_bytes);
+    if (result) {
+        ipt__program_drop(context, program);
+        return result;
+    }
     IPT_LOCK_ACQUIRE(&context->probe_lock);
     if (program)
-        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
+        made = ipt__program_entry(context, program, target, cuda ? compiled : code, code_bytes, &needed);
     else {
         ipt__findings_key(context, key);
         needed = ipt__findings_entry(context, key, findings);
     }
     IPT_LOCK_RELEASE(&context->probe_lock);
     ipt__program_drop(context, program);
+    free(compiled);
     if (program && !made)
         return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
                          "the device returns no code of entry %zu, or no memory is left for the code", index);
@@ -19936,7 +20083,7 @@ IPT_API void ipt_host_free(ipt_context *context, void *memory)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-/* True if the whole matrix lies in memory from ipt_host_alloc. */
+/* True if the whole matrix lies in memory from ipt_host_alloc, or in any pinned memory of CUDA. */
 static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
 {
     const ipt__pinned *next;
@@ -19946,6 +20093,13 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
         found |= data >= next->memory && (size_t)(data - next->memory) <= next->bytes &&
                  bytes <= next->bytes - (size_t)(data - next->memory);
     IPT_LOCK_RELEASE(&context->lock);
+#ifdef IPT_CUDA
+    if (!found && context->driver == IPT__DRIVER_CUDA) {
+        ipt__cuda_enter(context->context);
+        found = ipt__cuda_pinned(data, bytes);
+        ipt__cuda_leave();
+    }
+#endif
     return found;
 }
 #endif
@@ -27469,6 +27623,16 @@ static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
     return IPT_SUCCESS;
 }
 
+/* The address of a buffer that MPI takes, or NULL. */
+static char *ipt__mpi_address(const ipt_mpi_plan *plan, cl_mem buffer)
+{
+#ifdef IPT_CUDA
+    if (plan->context->driver == IPT__DRIVER_CUDA)
+        return (char *)(size_t)ipt__cuda_address(buffer, 0);
+#endif
+    return (char *)plan->desc.address(buffer, plan->desc.user);
+}
+
 /* Allocates the memory for messages, and the queues that move it. */
 static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
 {
@@ -27487,7 +27651,7 @@ static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
     if (!result && plan->desc.flags & IPT_MPI_DEVICE_AWARE) {
         result = ipt__buffer_make(context, bytes, NULL, "memory for messages", &refused, &plan->device_window);
         if (!result)
-            plan->device_address = (char *)plan->desc.address(plan->device_window, plan->desc.user);
+            plan->device_address = ipt__mpi_address(plan, plan->device_window);
         if (!result && !plan->device_address)
             result = ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for the plan's own buffer");
     }
@@ -28038,7 +28202,7 @@ static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the context was made from a profile: it has no device");
     if (desc->flags & ~(IPT_MPI_BUFFERED | IPT_MPI_DEVICE_AWARE))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags = %u has bits that no IPT_MPI_... flag has", desc->flags);
-    if (desc->flags & IPT_MPI_DEVICE_AWARE && !desc->address)
+    if (desc->flags & IPT_MPI_DEVICE_AWARE && !desc->address && context->driver != IPT__DRIVER_CUDA)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags has IPT_MPI_DEVICE_AWARE, and address is NULL");
     if ((desc->split != NULL) != (desc->split_count != 0))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "split_count = %zu, and split is %sNULL: set both or neither",
@@ -28051,6 +28215,19 @@ static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
         return ipt__split_check(desc->split, desc->split_count);
 #endif
     return IPT_SUCCESS;
+}
+
+/* Whether the MPI reports that it takes addresses of CUDA. */
+static int ipt__mpi_takes_cuda(void)
+{
+    int takes = 0;
+#if defined(MPIX_GPU_SUPPORT_CUDA)
+    if (MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes))
+        return 0;
+#elif defined(MPIX_CUDA_AWARE_SUPPORT)
+    takes = MPIX_Query_cuda_support();
+#endif
+    return takes;
 }
 
 /* Allocates this rank's plan and copies the desc. Makes no resources. */
@@ -28079,6 +28256,8 @@ static ipt_result ipt__mpi_new(size_t desc_bytes, ipt_context *context, MPI_Comm
     (*plan)->context = context;
     (*plan)->communicator = communicator;
     (*plan)->desc = taken;
+    if (context->driver == IPT__DRIVER_CUDA && ipt__mpi_takes_cuda())
+        (*plan)->desc.flags |= IPT_MPI_DEVICE_AWARE;
     (*plan)->element = MPI_DATATYPE_NULL;
     result = ipt__mpi_take_shape(&taken, ranks, rank, &context->allocator, &(*plan)->shape);
     (*plan)->desc.row_counts = (*plan)->desc.col_counts = NULL;
@@ -28369,7 +28548,7 @@ static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *
     run->place.buffer = buffer->buffer;
     run->place.offset = buffer->byte_offset;
     if (plan->desc.flags & IPT_MPI_DEVICE_AWARE) {
-        char *const address = (char *)plan->desc.address(buffer->buffer, plan->desc.user);
+        char *const address = ipt__mpi_address(plan, buffer->buffer);
         if (!address)
             return ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for buffer");
         run->place.address = address + buffer->byte_offset;
@@ -28377,19 +28556,18 @@ static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *
     return IPT_SUCCESS;
 }
 
-IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
-                                        const ipt_host_options *options)
+/* Executes on the device. result: of the caller's checks. */
+static ipt_result ipt__mpi_execute_device(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
+                                          const ipt_host_options *options, ipt_result result)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
     ipt__mpi_run run;
     char *staging = NULL;
-    ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
     memset(&run, 0, sizeof run);
     run.plan = plan;
     run.options = options ? options : &none;
-    result = ipt__mpi_take_buffer(&run, buffer);
+    if (!result)
+        result = ipt__mpi_take_buffer(&run, buffer);
     if (!result && plan->desc.flags & IPT_MPI_BUFFERED) {
         staging = (char *)ipt__allocate(&plan->context->allocator, ipt__mpi_share_bytes(&plan->shape) + 1);
         result = staging ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
@@ -28397,6 +28575,49 @@ IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer
     result = ipt__mpi_run_all(&run, result, buffer, staging);
     ipt__release(&plan->context->allocator, staging);
     return result;
+}
+
+IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
+                                        const ipt_host_options *options)
+{
+    return plan ? ipt__mpi_execute_device(plan, buffer, options, IPT_SUCCESS) : ipt__fail_null("plan");
+}
+
+IPT_API ipt_result ipt_mpi_plan_execute_cuda(ipt_mpi_plan *plan, unsigned long long address, void *stream,
+                                             const ipt_host_options *options)
+{
+    ipt_mpi_buffer buffer;
+    ipt_result result;
+#ifdef IPT_CUDA
+    ipt__cuda_call cuda;
+#endif
+    if (!plan)
+        return ipt__fail_null("plan");
+    memset(&buffer, 0, sizeof buffer);
+#ifdef IPT_CUDA
+    if (!address && !ipt__mpi_share_bytes(&plan->shape))
+        address = IPT__CUDA_ALIGNMENT; /* which no command uses */
+    result = ipt__cuda_check_address("address", address, 16);
+    if (!result)
+        result = ipt__cuda_call_begin(plan->context, &address, 1, stream, &cuda);
+    if (!result && cuda.queue.captured)
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "a graph captures stream: it cannot hold messages");
+    if (result)
+        return ipt__mpi_execute_device(plan, &buffer, options, result);
+    buffer.queue = (cl_command_queue)(void *)&cuda.queue;
+    buffer.buffer = (cl_mem)(void *)&cuda.memory;
+    buffer.byte_offset = cuda.offsets[0];
+    ipt__cuda_enter(plan->context->context); /* some MPIs take addresses of the current context only */
+    result = ipt__mpi_execute_device(plan, &buffer, options, IPT_SUCCESS);
+    ipt__cuda_leave();
+    ipt__cuda_call_end(&cuda);
+    return result;
+#else
+    (void)address;
+    (void)stream;
+    result = ipt__no_cuda();
+    return ipt__mpi_execute_device(plan, &buffer, options, result);
+#endif
 }
 
 /* Executes on host memory. result: of the caller's checks. */

@@ -67,7 +67,7 @@ bench-batch-choice: $(B)/batch_choice #bench the model that batch plans choose; 
 bench-plan-time: $(B)/plan_time #bench time to create a plan with cached programs, and the host's time of an execution
 	@$<
 
-bench-python: #bench ipt.transpose against NumPy's copy and fastremap: time and memory; SHAPE="9000 7001"
+bench-python: #bench ipt.transpose_ against NumPy's copy and fastremap: time and memory; SHAPE="9000 7001"
 	@[ -x $(B)/python/venv/bin/python ] || $(SUBMAKE) check-python
 	@$(B)/python/venv/bin/pip install -q fastremap
 	@$(B)/python/venv/bin/python tests/bench/python.py $(SHAPE)

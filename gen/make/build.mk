@@ -7,14 +7,15 @@ NATIVE_C = gen/kernels/native.h gen/kernels/expressions.h
 HAS_OPENCL := $(shell printf '\043include <CL/cl.h>\nint main(void) { return clFinish(0); }\n' | \
     $(CC) -w -DCL_TARGET_OPENCL_VERSION=120 -x c - -x none -lOpenCL -o /dev/null 2> /dev/null && echo yes)
 ifeq ($(HAS_OPENCL)$(filter-out -lOpenCL -lpthread,$(LDLIBS)),)
-DRIVERS = -DIPT_NO_OPENCL
+NO_OPENCL = -DIPT_NO_OPENCL
 LINKS = -lpthread
 else
-DRIVERS =
+NO_OPENCL =
 LINKS = $(LDLIBS)
 endif
+DRIVERS = $(NO_OPENCL) -DIPT_CUDA
 # Examples of ranks need MPI, others OpenCL.
-EXAMPLES = $(filter-out %_ranks $(if $(DRIVERS),$(NEED_OPENCL)),$(basename $(notdir $(wildcard examples/*.c))))
+EXAMPLES = $(filter-out %_ranks $(if $(NO_OPENCL),$(NEED_OPENCL)),$(basename $(notdir $(wildcard examples/*.c))))
 NEED_OPENCL = $(basename $(notdir $(shell grep -ls IPT_DRIVER_OPENCL examples/*.c)))
 # Files above 2 GiB and inodes of 64 bits for the tool and the tests on hosts of 32 bits.
 LARGE_FILES = -D_FILE_OFFSET_BITS=64
@@ -45,7 +46,7 @@ $(B)/single/ipt.h: $(HEADERS) $(B)/embed
 	mv $@.new $@
 
 # What has DRIVERS is compiled anew when OpenCL is installed or removed.
-OPENCL = $(B)/tool/$(if $(DRIVERS),without,with)_opencl
+OPENCL = $(B)/tool/$(if $(NO_OPENCL),without,with)_opencl
 $(OPENCL):
 	@mkdir -p $(@D)
 	@rm -f $(B)/tool/with_opencl $(B)/tool/without_opencl
@@ -74,7 +75,7 @@ $(B)/ipt: $(TOOL_OBJECTS)
 MPICC = mpicc
 $(B)/mpi/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS)
 	@mkdir -p $(@D)
-	$(MPICC) $(CFLAGS) $(LARGE_FILES) -DIPT_MPI -I. -c -o $@ $<
+	$(MPICC) $(CFLAGS) $(LARGE_FILES) -DIPT_MPI -DIPT_CUDA -I. -c -o $@ $<
 
 $(B)/mpi/ipt: $(TOOL_OBJECTS:$(B)/%=$(B)/mpi/%)
 	$(MPICC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
@@ -84,7 +85,7 @@ mpi: $(B)/mpi/ipt ## build the tool with MPI, for `mpirun -n 4 build/mpi/ipt tra
 
 $(B)/examples/%: examples/%.c $(HEADERS) $(OPENCL)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(DRIVERS) -I. -o $@ $< $(LINKS) -lm
+	$(CC) $(CFLAGS) $(DRIVERS) -I. -o $@ $< $(LINKS) -ldl -lm
 
 # For programs that call OpenCL themselves.
 ONLY_OPENCL = -DIPT_NO_NATIVE

@@ -61,7 +61,7 @@ check: ## all tests, as CI runs them; ONLY="NAME..." some of them
 	@$(SUBMAKE) check-path
 	@CC="$(CC)" sh tests/compile/hostile.sh $(B)/hostile . $(B)/single
 	@$(SUBMAKE) check-mpi-quick
-	@$(TWO) native native-tests cuda
+	@$(TWO) native native-tests cuda cuda-nvrtc-quick
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(TWO) host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy lapack
 	@$(SUBMAKE) figures-quick FIGURES="$(FIGURES_IN_CHECK)"
@@ -73,7 +73,7 @@ deep: ## the deep checks beyond make check; ONLY="NAME..." some of them
 	@$(SKIPPED) begin
 	@$(TWO) sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile \
 	    differential-planted imatcopy-planted columns columns-planted waves \
-	    waves-planted views views-planted told-odd told-even native-sanitize
+	    waves-planted views views-planted told-odd told-even native-sanitize cuda-sanitize cuda-nvrtc
 	@$(SUBMAKE) foreign figures-quick
 	@IPT_TEST_WRONG=5000 IPT_TEST_SEED=$$$$ $(SUBMAKE) check-python
 	@$(SKIPPED) passed "make deep"
@@ -145,7 +145,7 @@ check-install: $(B)/ipt #check programs that use an installed ipt: pkg-config, a
 check-deb: #check the Debian packages are built, installed, run and removed
 	@CC="$(CC)" sh tests/package/deb.sh $(B)/deb
 
-check-python: #check the Python package in a new environment: pip install, its tests, its README's lines
+check-python: $(B)/ipt #check the Python package in a new environment: pip install, its tests, its README's lines
 	@PYTHON=$(PYTHON) sh tests/python/run.sh $(B)/python
 
 check-conan: #check Conan's package, and a program that requires it
@@ -187,15 +187,24 @@ tool-tests: $(B)/tests/ipt_tests $(B)/ipt #check the tool
 single-tests: $(B)/tests/single/ipt_tests
 	@for tests in $(SINGLE_TESTS); do $< "$$tests" || exit 1; done
 
-.PHONY: native native-tests native-sanitize cuda
+.PHONY: native native-tests native-sanitize cuda cuda-sanitize cuda-nvrtc cuda-nvrtc-quick
 native: single $(B)/ipt #check the native driver, and programs without OpenCL: CASES=200 SEED=1
 	@CC="$(CC)" sh tests/native/run.sh quick $(CASES) $(SEED)
 
 native-tests: $(B)/native/tests/ipt_tests #check the library's tests on the native driver, without OpenCL
 	@unset IPT_DEVICE; $<
 
-cuda: $(B)/ipt #check the CUDA driver on a stand-in of CUDA: CASES=40 SEED=1
+cuda: $(B)/ipt #check the CUDA driver, and the tool on it, on a stand-in of CUDA: CASES=40 SEED=1
 	@CC="$(CC)" sh tests/cuda/run.sh quick $(CASES) $(SEED)
+
+cuda-sanitize: $(B)/ipt #check the CUDA driver on the stand-in under clang's sanitizers
+	@CLANG="$(CLANG)" sh tests/cuda/run.sh sanitize $(CASES) $(SEED)
+
+cuda-nvrtc: $(B)/lint_sources #check NVRTC compiles the kernels' texts for sm_70, sm_80, sm_90, sm_100: EVERY=20 of them
+	@CC="$(CC)" PYTHON=$(PYTHON) sh tests/cuda/nvrtc.sh $(B)/nvrtc $<
+
+cuda-nvrtc-quick: $(B)/lint_sources
+	@EVERY=600 CC="$(CC)" PYTHON=$(PYTHON) sh tests/cuda/nvrtc.sh $(B)/nvrtc $<
 
 native-sanitize: $(B)/ipt #check the native driver's kernels and threads under clang's sanitizers
 	@CLANG="$(CLANG)" sh tests/native/run.sh sanitize $(CASES) $(SEED)

@@ -46,7 +46,7 @@ $(PACKAGE)/ipt.o: gen/package/ipt.c $(HEADERS) | $(PACKAGE)
 	$(CC) -O2 $(CFLAGS) -fPIC -fvisibility=hidden -I. -c -o $@ $<
 
 $(PACKAGE)/$(LIBRARY): $(PACKAGE)/ipt.o
-	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libipt.so.$(INTERFACE) -o $@ $< $(LDLIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libipt.so.$(INTERFACE) -o $@ $< $(LDLIBS) -ldl
 
 $(PACKAGE)/libipt.a: $(PACKAGE)/ipt.o
 	rm -f $@

@@ -4,5 +4,8 @@
 #elif defined(__GNUC__)
 #define IPT_API __attribute__((visibility("default")))
 #endif
+#if !defined(_WIN32)
+#define IPT_CUDA
+#endif
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

@@ -57,7 +57,6 @@ ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **contex
 const char *ipt_context_error(const ipt_context *context);
 cl_context ipt_context_cl_context(const ipt_context *context);
 cl_device_id ipt_context_cl_device(const ipt_context *context);
-ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
 ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
 ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
 ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
@@ -65,6 +64,8 @@ ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_
 ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                             cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 ipt_result ipt_plan_execute_cuda(ipt_plan *plan, unsigned long long address, void *stream);
+ipt_result ipt_plan_execute_cuda_out_of_place(ipt_plan *plan, unsigned long long source,
+                                              unsigned long long destination, void *stream);
 ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 size_t ipt_plan_workspace(const ipt_plan *plan);
 const char *ipt_plan_describe(const ipt_plan *plan);
@@ -101,11 +102,18 @@ const char *ipt_action_string(ipt_action action);
 ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch);
 ipt_result ipt_batch_execute_host(ipt_batch *batch, void *const *memory, const void *argument,
                                   const ipt_host_options *options);
+ipt_result ipt_batch_execute_cuda_with(ipt_batch *batch, const unsigned long long *addresses, const void *argument,
+                                       void *stream);
 
 int ipt_py_forked;
 void ipt_py_context_end(ipt_context *context);
 void ipt_py_plan_end(ipt_plan *plan);
 void ipt_py_batch_end(ipt_batch *batch);
+int ipt_py_is_native(const ipt_context *context);
+cl_device_id ipt_py_device(const ipt_context *context);
+int ipt_py_cuda_device(unsigned long long address);
+int ipt_py_cuda_captures(void *stream);
+int ipt_py_cuda_follow(const ipt_context *context, void *stream, void *former);
 extern const char *const ipt_py_operands[...];
 
 typedef struct {

@@ -25,4 +25,13 @@ lint spir64 CL3.0 -name '*_later.cl'
 find "$folder" -name '*_ptx.cl' | sort | awk "NR % ${EACH:-8} == 0" > "$folder/cuda"
 xargs -a "$folder/cuda" -n 100 -P 2 "$clang" -cc1 -triple nvptx64-nvidia-cuda -aux-triple x86_64-unknown-linux-gnu -x cuda \
     -fcuda-is-device -std=c++20 -w -include tests/cuda/clang.cuh -include gen/kernels/parts/cuda.cl -fsyntax-only
-echo "lint: $count specialised kernels passed, $(wc -l < "$folder/cuda") of them as CUDA C++, too"
+# As HIP, for AMD's GPUs with sub-groups of 64 and of 32: syntax only, ipt has no driver for it.
+find "$folder" -name '*.cl' ! -name '*_ptx.cl' -print0 | xargs -0 grep -L '^#define IPT_SUB_GROUP 3' | sort |
+    awk "NR % $((${EACH:-8} * 10)) == 0" > "$folder/hip"
+hip() { # a processor
+    xargs -a "$folder/hip" -n 100 -P 2 "$clang" -cc1 -triple amdgcn-amd-amdhsa -aux-triple x86_64-unknown-linux-gnu -x hip \
+        -target-cpu "$1" -fcuda-is-device -std=c++20 -w -include tests/cuda/hip.cuh -include gen/kernels/parts/cuda.cl -fsyntax-only
+}
+hip gfx90a
+if echo | "$clang" -cc1 -triple amdgcn-amd-amdhsa -target-cpu gfx1100 -x c -fsyntax-only - 2> /dev/null; then hip gfx1100; else hip gfx1030; fi
+echo "lint: $count specialised kernels passed, $(wc -l < "$folder/cuda") of them as CUDA C++, and $(wc -l < "$folder/hip") as HIP"

@@ -1,4 +1,4 @@
-"""Time and peak memory of ipt.transpose, NumPy's copy and fastremap on one matrix, each in a process of its own.
+"""Time and peak memory of ipt.transpose_, NumPy's copy and fastremap on one matrix, each in a process of its own.
 
 python.py [ROWS COLS]: floats, 9000 x 7001 by default. Needs the package ipt, NumPy and fastremap.
 """
@@ -14,7 +14,7 @@ ROUNDS = 5
 
 
 def with_ipt(ipt, a):
-    return ipt.transpose(a)
+    return ipt.transpose_(a)
 
 
 def with_numpy(_, a):

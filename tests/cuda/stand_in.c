@@ -10,7 +10,11 @@
 #include <pthread.h>
 
 enum {
+    CAPABILITY = 31,    /* of devices before all that have the texts' PTX */
+    OTHER_DEVICE = 209, /* CUDA_ERROR_NO_BINARY_FOR_GPU */
+    NOT_READY = 600,
     CAPTURES = 900,     /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
+    BROKEN = 901,       /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED */
     NOT_CAPTURED = 905, /* CUDA_ERROR_STREAM_CAPTURE_ISOLATION */
     CAPTURED = 907      /* CUDA_ERROR_CAPTURED_EVENT */
 };
@@ -26,6 +30,8 @@ ipt__cu_result cuGraphInstantiate(void **made, void *graph,
 ipt__cu_result cuGraphLaunch(void *graph, ipt__cu_stream stream);
 ipt__cu_result cuGraphExecDestroy(void *graph);
 ipt__cu_result cuGraphDestroy(void *graph);
+ipt__cu_result cuMemAllocAsync(ipt__cu_address *address, size_t bytes, ipt__cu_stream stream);
+ipt__cu_result cuMemFreeAsync(ipt__cu_address address, ipt__cu_stream stream);
 void stand_in_fail(long call);
 long stand_in_alive(void);
 long stand_in_calls(void);
@@ -53,6 +59,29 @@ long stand_in_calls(void)
     return calls;
 }
 
+/* Captures of the modes 0 (global), 1 (of a thread) and 2 (relaxed) that have not ended; the mode of the thread and its
+ * own captures. A call that they forbid breaks all captures, as CUDA's may. */
+static long global_captures, broken;
+static __thread int thread_mode, own_captures;
+
+/* Counts a call that captures may forbid. */
+static ipt__cu_result unsafe(void)
+{
+    const ipt__cu_result error = called();
+    if (thread_mode == 2 || (!own_captures && (thread_mode || !__sync_add_and_fetch(&global_captures, 0))))
+        return error;
+    __sync_add_and_fetch(&broken, 1);
+    return CAPTURES;
+}
+
+ipt__cu_result cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    const int before = thread_mode;
+    thread_mode = *mode;
+    *mode = before;
+    return 0;
+}
+
 static void *object(size_t bytes)
 {
     __sync_add_and_fetch(&alive, 1);
@@ -67,18 +96,23 @@ static void object_end(void *ended)
 
 /* ---- jobs, streams, events ---- */
 
-typedef struct event {
+/* A record of an event: its stream has reached it or not. Who waits for it does not notice later records. */
+typedef struct mark {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned long recorded, done; /* numbers of records: begun, and reached by their streams */
-    int captured, references;
+    int done, references;
+} mark;
+
+typedef struct event {
+    pthread_mutex_t lock; /* guards the following field */
+    mark *last;           /* NULL: not recorded yet */
+    int captured;
 } event;
 
 typedef struct job {
     struct job *next;
     void (*run)(struct job *job);
-    event *event;
-    unsigned long number; /* of the event's record */
+    mark *mark;
     ipt__cu_address to, from;
     size_t bytes, rows, to_pitch, from_pitch;
     cl_uint value;
@@ -97,7 +131,8 @@ typedef struct stream {
     unsigned long long id;
     pthread_t thread;
     job *graph, **graph_last; /* jobs that a capture takes */
-    int captures;
+    int captures, mode;
+    long broken; /* at the capture's begin */
 } stream;
 
 typedef struct graph {
@@ -204,7 +239,11 @@ ipt__cu_result cuStreamDestroy(ipt__cu_stream given)
 ipt__cu_result cuStreamSynchronize(ipt__cu_stream given)
 {
     stream *const waited = stream_of(given);
-    const ipt__cu_result error = called();
+    const ipt__cu_result error = unsafe();
+    if (waited->captures) {
+        __sync_add_and_fetch(&broken, 1);
+        return CAPTURES;
+    }
     pthread_mutex_lock(&waited->lock);
     while (waited->first || waited->busy)
         pthread_cond_wait(&waited->changed, &waited->lock);
@@ -214,7 +253,10 @@ ipt__cu_result cuStreamSynchronize(ipt__cu_stream given)
 
 ipt__cu_result cuCtxSynchronize(void)
 {
-    return 0;
+    const ipt__cu_result error = unsafe();
+    while (!error && __sync_add_and_fetch(&jobs, 0))
+        usleep(100);
+    return error;
 }
 
 ipt__cu_result cuStreamGetId(ipt__cu_stream given, unsigned long long *id)
@@ -229,10 +271,22 @@ ipt__cu_result cuStreamIsCapturing(ipt__cu_stream given, int *captures)
     return called();
 }
 
-static void event_drop(event *dropped)
+static void mark_drop(mark *dropped)
 {
-    if (!__sync_sub_and_fetch(&dropped->references, 1))
-        object_end(dropped);
+    if (dropped && !__sync_sub_and_fetch(&dropped->references, 1))
+        free(dropped);
+}
+
+/* The event's last record, retained; NULL: there is none. */
+static mark *mark_of(event *asked)
+{
+    mark *found;
+    pthread_mutex_lock(&asked->lock);
+    found = asked->last;
+    if (found)
+        __sync_add_and_fetch(&found->references, 1);
+    pthread_mutex_unlock(&asked->lock);
+    return found;
 }
 
 ipt__cu_result cuEventCreate(ipt__cu_event *made, unsigned flags)
@@ -244,40 +298,41 @@ ipt__cu_result cuEventCreate(ipt__cu_event *made, unsigned flags)
         return error;
     created = (event *)object(sizeof *created);
     pthread_mutex_init(&created->lock, NULL);
-    pthread_cond_init(&created->changed, NULL);
-    created->references = 1;
     *made = created;
     return 0;
 }
 
 ipt__cu_result cuEventDestroy(ipt__cu_event given)
 {
-    event_drop((event *)given);
+    mark_drop(((event *)given)->last);
+    object_end(given);
     return 0;
 }
 
 static void run_record(job *own)
 {
-    pthread_mutex_lock(&own->event->lock);
-    if (own->event->done < own->number)
-        own->event->done = own->number;
-    pthread_cond_broadcast(&own->event->changed);
-    pthread_mutex_unlock(&own->event->lock);
-    event_drop(own->event);
+    pthread_mutex_lock(&own->mark->lock);
+    own->mark->done = 1;
+    pthread_cond_broadcast(&own->mark->changed);
+    pthread_mutex_unlock(&own->mark->lock);
+    mark_drop(own->mark);
 }
 
-static void wait_for(event *waited, unsigned long number)
+/* Waits for a record, if any, and drops it. */
+static void wait_for(mark *waited)
 {
+    if (!waited)
+        return;
     pthread_mutex_lock(&waited->lock);
-    while (waited->done < number)
+    while (!waited->done)
         pthread_cond_wait(&waited->changed, &waited->lock);
     pthread_mutex_unlock(&waited->lock);
+    mark_drop(waited);
 }
 
 static void run_wait(job *own)
 {
-    wait_for(own->event, own->number);
-    event_drop(own->event);
+    wait_for(own->mark);
 }
 
 ipt__cu_result cuEventRecord(ipt__cu_event given, ipt__cu_stream to)
@@ -292,9 +347,14 @@ ipt__cu_result cuEventRecord(ipt__cu_event given, ipt__cu_stream to)
         return 0;
     memset(&record, 0, sizeof record);
     record.run = run_record;
-    record.event = recorded;
-    record.number = ++recorded->recorded;
-    __sync_add_and_fetch(&recorded->references, 1);
+    record.mark = (mark *)calloc(1, sizeof *record.mark);
+    pthread_mutex_init(&record.mark->lock, NULL);
+    pthread_cond_init(&record.mark->changed, NULL);
+    record.mark->references = 2; /* the event's, and the stream's */
+    pthread_mutex_lock(&recorded->lock);
+    mark_drop(recorded->last);
+    recorded->last = record.mark;
+    pthread_mutex_unlock(&recorded->lock);
     return push(to, &record);
 }
 
@@ -310,28 +370,30 @@ ipt__cu_result cuStreamWaitEvent(ipt__cu_stream given, ipt__cu_event other, unsi
         return NOT_CAPTURED;
     memset(&wait, 0, sizeof wait);
     wait.run = run_wait;
-    wait.event = waited;
-    wait.number = waited->recorded;
-    __sync_add_and_fetch(&waited->references, 1);
+    wait.mark = mark_of(waited);
     return push(given, &wait);
 }
 
 ipt__cu_result cuEventQuery(ipt__cu_event given)
 {
     event *const asked = (event *)given;
+    const ipt__cu_result error = unsafe();
+    mark *last;
     int done;
     if (asked->captured)
         return CAPTURED;
-    pthread_mutex_lock(&asked->lock);
-    done = asked->done >= asked->recorded;
-    pthread_mutex_unlock(&asked->lock);
-    return done ? 0 : IPT__CU_NOT_READY;
+    if (error)
+        return error;
+    last = mark_of(asked);
+    done = !last || __sync_add_and_fetch(&last->done, 0);
+    mark_drop(last);
+    return done ? 0 : NOT_READY;
 }
 
 ipt__cu_result cuEventSynchronize(ipt__cu_event given)
 {
-    const ipt__cu_result error = called();
-    wait_for((event *)given, ((event *)given)->recorded);
+    const ipt__cu_result error = unsafe();
+    wait_for(mark_of((event *)given));
     return error;
 }
 
@@ -375,10 +437,13 @@ long stand_in_alive(void)
 ipt__cu_result cuStreamBeginCapture(ipt__cu_stream given, int mode)
 {
     stream *const captured = stream_of(given);
-    (void)mode;
     captured->graph = NULL;
     captured->graph_last = &captured->graph;
     captured->captures = 1;
+    captured->mode = mode;
+    captured->broken = __sync_add_and_fetch(&broken, 0);
+    own_captures += mode != 2;
+    __sync_add_and_fetch(&global_captures, mode == 0);
     return 0;
 }
 
@@ -387,10 +452,12 @@ ipt__cu_result cuStreamEndCapture(ipt__cu_stream given, void **made)
     stream *const captured = stream_of(given);
     graph *const ended = (graph *)object(sizeof *ended);
     captured->captures = 0;
+    own_captures -= captured->mode != 2;
+    __sync_sub_and_fetch(&global_captures, captured->mode == 0);
     ended->first = captured->graph;
     ended->shared = 1;
     *made = ended;
-    return 0;
+    return captured->broken == __sync_add_and_fetch(&broken, 0) ? 0 : BROKEN;
 }
 
 ipt__cu_result cuGraphInstantiate(void **made, void *given, unsigned long long flags)
@@ -437,7 +504,7 @@ static pthread_mutex_t opencl_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static ipt__cu_result take(void **memory, size_t bytes)
 {
-    const ipt__cu_result error = called();
+    const ipt__cu_result error = unsafe();
     *memory = error || bytes > (size_t)1 << 32 ? NULL : clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, 0);
     if (*memory)
         __sync_add_and_fetch(&alive, 1);
@@ -455,6 +522,8 @@ ipt__cu_result cuMemAlloc(ipt__cu_address *address, size_t bytes)
 /* Waits for all streams, as CUDA does. */
 ipt__cu_result cuMemFree(ipt__cu_address address)
 {
+    if (unsafe() == CAPTURES)
+        return CAPTURES;
     while (__sync_add_and_fetch(&jobs, 0))
         usleep(100);
     __sync_sub_and_fetch(&alive, 1);
@@ -462,18 +531,110 @@ ipt__cu_result cuMemFree(ipt__cu_address address)
     return 0;
 }
 
+/* Each stream has a list of what was freed on it, and gives it out again at once, as CUDA's pools do. */
+typedef struct freed {
+    struct freed *next;
+    stream *of;
+    size_t bytes;
+} freed;
+static freed *pool;
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void run_fill(job *own);
+
+ipt__cu_result cuMemAllocAsync(ipt__cu_address *address, size_t bytes, ipt__cu_stream on)
+{
+    freed **at = &pool, *found;
+    ipt__cu_result error = 0;
+    void *memory = NULL;
+    pthread_mutex_lock(&pool_lock);
+    while (*at && ((*at)->of != stream_of(on) || (*at)->bytes != bytes))
+        at = &(*at)->next;
+    found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&pool_lock);
+    if (!found) {
+        error = called();
+        memory = error ? NULL : clSVMAlloc(context, CL_MEM_READ_WRITE, bytes + 128, 0);
+        if (!memory)
+            return IPT__CU_OUT_OF_MEMORY;
+        found = (freed *)memory;
+        found->bytes = bytes;
+        found->of = stream_of(on);
+    }
+    *address = (ipt__cu_address)(size_t)found + 128;
+    __sync_add_and_fetch(&alive, 1);
+    return error;
+}
+
+/* Overwrites the memory once the stream is there, and gives it out again. */
+ipt__cu_result cuMemFreeAsync(ipt__cu_address address, ipt__cu_stream on)
+{
+    freed *const ended = (freed *)(size_t)(address - 128);
+    job fill;
+    memset(&fill, 0, sizeof fill);
+    fill.run = run_fill;
+    fill.to = address;
+    fill.value = 0xEE;
+    fill.bytes = ended->bytes;
+    fill.rows = 1;
+    push(on, &fill);
+    __sync_sub_and_fetch(&alive, 1);
+    pthread_mutex_lock(&pool_lock);
+    ended->of = stream_of(on);
+    ended->next = pool;
+    pool = ended;
+    pthread_mutex_unlock(&pool_lock);
+    return 0;
+}
+
+/* Ranges of pinned host memory. */
+static struct {
+    const char *begin;
+    size_t bytes;
+} pinned[4096];
+static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Adds the range at `begin` if `bytes` is not 0, else removes it. Whether there was room, or it was there. */
+static int pin(const void *begin, size_t bytes)
+{
+    size_t i = 0;
+    pthread_mutex_lock(&pinned_lock);
+    while (i < 4096 && pinned[i].begin != (bytes ? NULL : (const char *)begin))
+        ++i;
+    if (i < 4096) {
+        pinned[i].begin = bytes ? (const char *)begin : NULL;
+        pinned[i].bytes = bytes;
+    }
+    pthread_mutex_unlock(&pinned_lock);
+    return i < 4096;
+}
+
+/* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: all memory is of device 0. */
+ipt__cu_result cuPointerGetAttribute(void *value, int attribute, ipt__cu_address address)
+{
+    if (!address || attribute != 9)
+        return IPT__CU_INVALID_VALUE;
+    *(int *)value = 0;
+    return called();
+}
+
 ipt__cu_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags)
 {
+    const ipt__cu_result error = take(memory, bytes);
     (void)flags;
-    return take(memory, bytes);
+    if (!error && !pin(*memory, bytes))
+        abort();
+    return error;
 }
 
 ipt__cu_result cuMemHostRegister(void *memory, size_t bytes, unsigned flags)
 {
-    const ipt__cu_result error = called();
-    (void)memory;
-    (void)bytes;
+    const ipt__cu_result error = unsafe();
     (void)flags;
+    if (!error && !pin(memory, bytes))
+        abort();
     if (!error)
         __sync_add_and_fetch(&alive, 1);
     return error;
@@ -481,21 +642,29 @@ ipt__cu_result cuMemHostRegister(void *memory, size_t bytes, unsigned flags)
 
 ipt__cu_result cuMemHostUnregister(void *memory)
 {
-    (void)memory;
+    if (!pin(memory, 0))
+        return IPT__CU_INVALID_VALUE;
     __sync_sub_and_fetch(&alive, 1);
     return 0;
 }
 
 ipt__cu_result cuMemHostGetDevicePointer(ipt__cu_address *address, void *memory, unsigned flags)
 {
+    const ipt__cu_result error = called();
+    int found = 0;
+    size_t i;
     (void)flags;
+    pthread_mutex_lock(&pinned_lock);
+    for (i = 0; i < 4096 && !found; ++i)
+        found = pinned[i].begin && (size_t)memory - (size_t)pinned[i].begin < pinned[i].bytes;
+    pthread_mutex_unlock(&pinned_lock);
     *address = (ipt__cu_address)(size_t)memory;
-    return called(); /* it takes all memory for pinned */
+    return error ? error : found ? 0 : IPT__CU_INVALID_VALUE;
 }
 
 ipt__cu_result cuMemFreeHost(void *memory)
 {
-    return cuMemFree((ipt__cu_address)(size_t)memory);
+    return pin(memory, 0) ? cuMemFree((ipt__cu_address)(size_t)memory) : IPT__CU_INVALID_VALUE;
 }
 
 static void run_copy(job *own)
@@ -638,6 +807,8 @@ ipt__cu_result cuDeviceGetAttribute(int *value, int attribute, ipt__cu_device nu
 {
     (void)number;
     *value = attribute == IPT__CU_UNITS         ? 2
+             : attribute == IPT__CU_MAJOR       ? CAPABILITY / 10
+             : attribute == IPT__CU_MINOR       ? CAPABILITY % 10
              : attribute == IPT__CU_COOPERATES  ? 1
              : attribute == IPT__CU_LOCAL_BYTES ? 65536
                                                 : 0;
@@ -708,9 +879,9 @@ typedef struct module {
     kernel kernel;
 } module;
 
-/* The stand-in's machine code is the program's text. */
+/* The stand-in's machine code is the processor's name, such as sm_31, and in the next line the program's text. */
 typedef struct compiled {
-    char *text;
+    char *text, processor[16];
 } compiled;
 
 ipt__cu_result nvrtcVersion(int *major, int *minor)
@@ -724,7 +895,7 @@ ipt__cu_result nvrtcCreateProgram(void **made, const char *text, const char *nam
                                   const char *const *headers, const char *const *names)
 {
     compiled *program;
-    const ipt__cu_result error = called();
+    const ipt__cu_result error = called() || cuInit(0); /* OpenCL's device compiles */
     (void)name;
     (void)count;
     (void)headers;
@@ -765,11 +936,17 @@ static cl_program build(const char *text)
 
 ipt__cu_result nvrtcCompileProgram(void *given, int count, const char *const *options)
 {
+    static const char architecture[] = "--gpu-architecture=";
+    compiled *const program = (compiled *)given;
     cl_program built;
-    (void)count;
-    (void)options;
+    int i;
     if (called())
         return 6; /* NVRTC_ERROR_COMPILATION */
+    for (i = 0; i < count; ++i)
+        if (!strncmp(options[i], architecture, sizeof architecture - 1))
+            ipt__print(program->processor, sizeof program->processor, "%s", options[i] + sizeof architecture - 1);
+    if (strncmp(program->processor, "sm_", 3))
+        return 5; /* NVRTC_ERROR_INVALID_OPTION */
     built = build(((compiled *)given)->text);
     if (built)
         clReleaseProgram(built);
@@ -799,24 +976,34 @@ ipt__cu_result nvrtcGetProgramLog(void *given, char *log)
 
 ipt__cu_result nvrtcGetCUBINSize(void *given, size_t *bytes)
 {
-    *bytes = strlen(((compiled *)given)->text) + 1;
+    const compiled *const program = (const compiled *)given;
+    *bytes = strlen(program->processor) + 1 + strlen(program->text) + 1;
     return called();
 }
 
 ipt__cu_result nvrtcGetCUBIN(void *given, char *code)
 {
-    strcpy(code, ((compiled *)given)->text);
+    const compiled *const program = (const compiled *)given;
+    strcpy(code, program->processor);
+    strcat(code, "\n");
+    strcat(code, program->text);
     return 0;
 }
 
 ipt__cu_result cuModuleLoadData(ipt__cu_module *made, const void *code)
 {
-    const ipt__cu_result error = called();
+    const ipt__cu_result error = unsafe();
     module *loaded;
     cl_program program;
+    char *text;
+    const long processor = !strncmp((const char *)code, "sm_", 3) ? strtol((const char *)code + 3, &text, 10) : 0;
     if (error)
         return error;
-    program = build((const char *)code);
+    if (!processor)
+        return 200; /* CUDA_ERROR_INVALID_IMAGE */
+    if (processor / 10 != CAPABILITY / 10 || processor > CAPABILITY)
+        return OTHER_DEVICE;
+    program = build(text);
     if (!program)
         return 200; /* CUDA_ERROR_INVALID_IMAGE */
     loaded = (module *)object(sizeof *loaded);
@@ -828,6 +1015,10 @@ ipt__cu_result cuModuleLoadData(ipt__cu_module *made, const void *code)
 ipt__cu_result cuModuleUnload(ipt__cu_module given)
 {
     module *const unloaded = (module *)given;
+    if (unsafe() == CAPTURES)
+        return CAPTURES;
+    while (__sync_add_and_fetch(&jobs, 0)) /* as CUDA does */
+        usleep(100);
     if (unloaded->kernel.kernel)
         clReleaseKernel(unloaded->kernel.kernel);
     clReleaseProgram(unloaded->program);

@@ -1,7 +1,7 @@
 /* Random matrices and arrays over ranks against an index formula, byte by byte: any shape, sequence of axes, element
  * size, distribution and way of the exchange. Run it with mpirun. Usage: ranks CASES [SEED [FIRST]]. The cases 0 to
  * CASES - 1 of a seed are the same on every machine; FIRST begins with case FIRST, to repeat a failure. A case may use
- * only the first ranks. */
+ * only the first ranks. With IPT_CUDA, the device is that of the CUDA driver. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_MPI
 #define IPT_IMPLEMENTATION
@@ -178,6 +178,7 @@ static size_t visit(const ranks_case *its, const ipt_mpi_share *share, unsigned 
     return wrong;
 }
 
+#ifndef IPT_CUDA
 /* On a CPU, mapping returns the address of the buffer itself, which MPI can use. */
 static void *address_of(cl_mem buffer, void *user)
 {
@@ -191,6 +192,7 @@ static void *address_of(cl_mem buffer, void *user)
         clEnqueueUnmapMemObject(queue, buffer, address, 0, NULL, NULL);
     return error || clFinish(queue) ? NULL : address;
 }
+#endif
 
 static int calls;
 static int count_progress(size_t done, size_t total, void *user)
@@ -208,19 +210,44 @@ static int cancel(size_t done, size_t total, void *user)
     return 1;
 }
 
-static ipt_result execute_async(ipt_mpi_plan *plan, unsigned char *data, const ipt_host_options *options)
+static ipt_result execute_async(ipt_context *context, ipt_mpi_plan *plan, unsigned char *data,
+                                const ipt_host_options *options)
 {
     cl_event event = NULL;
     cl_int status = CL_COMPLETE;
     const ipt_result result = ipt_mpi_plan_execute_host_async(plan, data, options, &event);
     if (result)
         return result;
-    clWaitForEvents(1, &event);
-    clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    clReleaseEvent(event);
+    ipt__calls(context)->clWaitForEvents(1, &event);
+    ipt__calls(context)->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    ipt__calls(context)->clReleaseEvent(event);
     return (ipt_result)-status;
 }
 
+#ifdef IPT_CUDA
+/* The stream copies to the device, executes, and copies back: ipt waits for what the stream has. A rank without
+ * elements passes no address. */
+static ipt_result execute_device(ipt_context *context, cl_command_queue queue, ipt_mpi_plan *plan, unsigned char *data,
+                                 size_t bytes, const ipt_host_options *options)
+{
+    ipt__cu_address memory = 0;
+    ipt__cu_stream stream = NULL;
+    ipt_result result;
+    int failed;
+    (void)queue;
+    ipt__cuda_enter(context->context);
+    failed = ipt__cu.cuStreamCreate(&stream, IPT__CU_NON_BLOCKING) ||
+             (bytes && ipt__cu.cuMemAlloc(&memory, bytes + 32)) ||
+             (bytes && ipt__cu.cuMemcpyHtoDAsync(memory + 32, data, bytes, stream));
+    result = ipt_mpi_plan_execute_cuda(plan, bytes ? memory + 32 : 0, stream, options);
+    if (bytes && ipt__cu.cuMemcpyDtoHAsync(data, memory + 32, bytes, stream))
+        failed = 1;
+    if (ipt__cu.cuStreamSynchronize(stream) || (bytes && ipt__cu.cuMemFree(memory)) || ipt__cu.cuStreamDestroy(stream))
+        failed = 1;
+    ipt__cuda_leave();
+    return failed ? IPT_ERROR_OPENCL : result;
+}
+#else
 static ipt_result execute_device(ipt_context *context, cl_command_queue queue, ipt_mpi_plan *plan, unsigned char *data,
                                  size_t bytes, const ipt_host_options *options)
 {
@@ -242,12 +269,13 @@ static ipt_result execute_device(ipt_context *context, cl_command_queue queue, i
     clReleaseMemObject(block.buffer);
     return result;
 }
+#endif
 
 static ipt_result execute(const ranks_case *its, ipt_context *context, cl_command_queue queue, ipt_mpi_plan *plan,
                           unsigned char *data, size_t bytes, const ipt_host_options *options)
 {
     return its->way >= DEVICE       ? execute_device(context, queue, plan, data, bytes, options)
-           : its->way == HOST_ASYNC ? execute_async(plan, data, options)
+           : its->way == HOST_ASYNC ? execute_async(context, plan, data, options)
                                     : ipt_mpi_plan_execute_host(plan, data, options);
 }
 
@@ -303,8 +331,10 @@ static const char *run_case(ranks_case *its, MPI_Comm communicator, ipt_context 
     }
     if (its->way == DEVICE_AWARE) {
         its->desc.flags = IPT_MPI_DEVICE_AWARE;
+#ifndef IPT_CUDA
         its->desc.address = address_of;
         its->desc.user = &queue;
+#endif
     }
     memory = (unsigned char *)malloc(share.bytes + 2 * GUARD);
     if (result || !memory)
@@ -355,14 +385,19 @@ int main(int argc, char **argv)
     int level, all, rank, i, failed = 0, sum = 0;
     unsigned long long number;
     cl_int error;
+    ipt_context_desc where;
+    memset(&where, 0, sizeof where);
+#ifdef IPT_CUDA
+    where.driver = IPT_DRIVER_CUDA;
+#endif
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (all > MOST_RANKS || ipt_context_create(NULL, &context)) {
+    if (all > MOST_RANKS || ipt_context_create(&where, &context)) {
         fprintf(stderr, "rank %d: %s\n", rank, ipt_context_error(NULL));
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    queue = clCreateCommandQueue(ipt_context_cl_context(context), ipt_context_cl_device(context), 0, &error);
+    queue = ipt__calls(context)->clCreateCommandQueue(context->context, context->device, 0, &error);
     for (i = 1; i <= all; ++i)
         MPI_Comm_split(MPI_COMM_WORLD, rank < i ? 0 : MPI_UNDEFINED, rank, &parts[i]);
     for (number = first; number < cases && failed < 5; ++number) {
@@ -384,12 +419,12 @@ int main(int argc, char **argv)
     }
     MPI_Allreduce(&failed, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (!rank && !sum)
-        printf("ranks: %llu cases passed on 1 to %d ranks, seed %llu; %d limits refused on rank 0\n", cases - first,
-               all, seed, refusals);
+        printf("ranks: %llu cases passed on 1 to %d ranks, seed %llu, %s; %d limits refused on rank 0\n", cases - first,
+               all, seed, where.driver ? "CUDA" : "OpenCL", refusals);
     for (i = 1; i <= all; ++i)
         if (rank < i)
             MPI_Comm_free(&parts[i]);
-    clReleaseCommandQueue(queue);
+    ipt__calls(context)->clReleaseCommandQueue(queue);
     ipt_context_destroy(context);
     MPI_Finalize();
     return sum != 0;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests of matrices over ranks, with each installed MPI (Open MPI, MPICH): random cases on 1 to 12 ranks, failures, ended
-# processes; and the simulation. Usage, from the repository root: tests/mpi/run.sh FOLDER CASES [SEED]. CC_FLAGS: of the
-# compiler. A test that lasts too long is a failure.
+# processes; the CUDA driver on a stand-in; and the simulation. Usage, from the repository root: tests/mpi/run.sh FOLDER
+# CASES [SEED]. CC_FLAGS: of the compiler. A test that lasts too long is a failure.
 set -eu
 [ $# -ge 2 ] || { echo "usage: tests/mpi/run.sh FOLDER CASES [SEED]"; exit 2; }
 folder=$1 cases=$2 seed=${3:-1}
@@ -58,6 +58,19 @@ for mpi in openmpi mpich; do
     for ranks in $all_ranks; do
         expect 300 $ranks "$folder/$mpi/faults"
     done
+    # The CUDA driver: the stand-in's memory is the host's, so any MPI takes its addresses as those of the device.
+    # shellcheck disable=SC2086
+    mpicc.$mpi $flags -Werror -D_GNU_SOURCE -DIPT_NO_NATIVE -DIPT_CUDA -DIPT_OPENCL_DYNAMIC -I. -o "$folder/$mpi/ranks_cuda" \
+        tests/mpi/ranks.c -lpthread -ldl
+    # shellcheck disable=SC2086
+    ${CC:-gcc} $flags -std=gnu11 -Wno-deprecated-declarations -fPIC -shared -I. -o "$folder/stand_in.so" \
+        tests/cuda/stand_in.c -lOpenCL -lpthread
+    IPT_CUDA_LIBRARY=$IPT_CACHE_DIR/../stand_in.so
+    IPT_NVRTC_LIBRARY=$IPT_CUDA_LIBRARY
+    export IPT_CUDA_LIBRARY IPT_NVRTC_LIBRARY
+    expect 600 1 "$folder/$mpi/ranks_cuda" 20 "$seed"
+    expect 1200 6 "$folder/$mpi/ranks_cuda" $((cases / 5)) "$seed"
+    unset IPT_CUDA_LIBRARY IPT_NVRTC_LIBRARY
     expect 60 3 "$folder/$mpi/faults" pause
     for message in $messages; do
         for how in exit abort signal; do

@@ -90,7 +90,7 @@ def test_singular_elements():
     (ValueError, "action is 'svd': dot, gemv", "svd", {}),
     (TypeError, "needs the operand B", "posv", {"A": numpy.eye(3)}),
     (TypeError, "no operand C: its operands are A, B, info", "posv", {"C": numpy.eye(3)}),
-    (TypeError, "A is a list", "potrf", {"A": [[1.0]]}),
+    (TypeError, "A: array is a list", "potrf", {"A": [[1.0]]}),
     (ValueError, "type int64", "potrf", {"A": numpy.eye(3, dtype="i8")}),
     (ValueError, "type >f8", "potrf", {"A": numpy.eye(3, dtype=">f8")}),
     (ValueError, "the same of", "posv", {"A": numpy.eye(3), "B": numpy.eye(3, dtype="f4")}),

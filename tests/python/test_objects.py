@@ -26,13 +26,13 @@ def test_wrong_objects_at_every_argument():
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda: ipt.permute(make((2, 3)), (1.9, 0.2)), r"axes\[0\] is 1.9: it must be an integer"),
-    (lambda: ipt.permute(make((2, 3)), (True, False)), r"axes\[0\] is True"),
-    (lambda: ipt.rotate(make((2, 3)), "rotate-90", (0.0, 1.0)), r"axes\[0\] is 0.0"),
+    (lambda: ipt.permute_(make((2, 3)), (1.9, 0.2)), r"axes\[0\] is 1.9: it must be an integer"),
+    (lambda: ipt.permute_(make((2, 3)), (True, False)), r"axes\[0\] is True"),
+    (lambda: ipt.rotate_(make((2, 3)), "rotate-90", (0.0, 1.0)), r"axes\[0\] is 0.0"),
     (lambda: ipt.Plan((10.7, 3), 4), r"shape\[0\] is 10.7"), (lambda: ipt.Plan((3, True), 4), r"shape\[1\] is True"),
     (lambda: ipt.Plan((3, 4), 4.0), "itemsize is 4.0"), (lambda: ipt.Plan((3, 4), 4, batch=1.5), "batch is 1.5"),
     (lambda: ipt.Plan((3, 4), 4, context="nvidia"), "context is 'nvidia': it must be an ipt.Context"),
-    (lambda: ipt.transpose(make((2, 3)), progress=7), "progress is 7: it must be a function"),
+    (lambda: ipt.transpose_(make((2, 3)), progress=7), "progress is 7: it must be a function"),
     (lambda: ipt.Plan((3, 4), 4, expression=4), "expression is 4: it must be a string")])
 def test_types_of_arguments(call, words):
     with pytest.raises(TypeError, match=words):
@@ -77,7 +77,7 @@ def test_pieces_of_memory_without_a_format():
 @pytest.mark.parametrize("mask", [numpy.ma.nomask, numpy.eye(4, 5)])
 def test_masked_arrays(mask):
     a = numpy.ma.masked_array(make((4, 5)), mask)
-    for call in (ipt.transpose, ipt.ascontiguous, lambda a: ipt.rotate(a, "rotate-90"), ipt.Tensor):
+    for call in (ipt.transpose_, ipt.ascontiguous_, lambda a: ipt.rotate_(a, "rotate-90"), ipt.Tensor):
         with pytest.raises(ValueError, match="masked array.*leave its mask"):
             call(a)
     assert (a.data == make((4, 5))).all()
@@ -88,11 +88,11 @@ def test_read_only_memory(tmp_path):
     for a in (numpy.frombuffer(bytes(80), "f4").reshape(4, 5), numpy.broadcast_to(make((5,)), (4, 5)),
               numpy.memmap(tmp_path / "a.raw", "f4", "r", shape=(4, 5))):
         with pytest.raises(ValueError, match="read-only"):
-            ipt.transpose(a)
+            ipt.transpose_(a)
         with pytest.raises(ValueError, match="read-only"):
             ipt.Tensor(a)
     private = numpy.memmap(tmp_path / "a.raw", "f4", "c", shape=(4, 5))
-    assert (ipt.transpose(private) == make((4, 5)).T).all()
+    assert (ipt.transpose_(private) == make((4, 5)).T).all()
 
 
 @pytest.mark.parametrize("package", ["jaxlib._jax", "jax", "tensorflow.python.framework.ops", "pyarrow.lib"])
@@ -103,9 +103,9 @@ def test_arrays_of_immutable_packages(package):
     before = a.copy()
     array = kind(a.ctypes.data, (4, 5))
     with pytest.raises(ValueError, match="immutable.*donated"):
-        ipt.transpose(array)
+        ipt.transpose_(array)
     assert (a == before).all() and array.capsule is None
-    assert (numpy.from_dlpack(ipt.transpose(ipt.Tensor(array, donated=True))) == before.T).all()
+    assert (numpy.from_dlpack(ipt.transpose_(ipt.Tensor(array, donated=True))) == before.T).all()
 
 
 def test_jax():
@@ -113,21 +113,21 @@ def test_jax():
     x = numbers.arange(12.0).reshape(3, 4)
     before = numpy.array(x)
     with pytest.raises(ValueError, match="JAX.*immutable"):
-        ipt.transpose(x)
+        ipt.transpose_(x)
     assert (numpy.array(x) == before).all()
-    assert (numpy.array(numbers.from_dlpack(ipt.transpose(ipt.Tensor(x, donated=True)))) == before.T).all()
+    assert (numpy.array(numbers.from_dlpack(ipt.transpose_(ipt.Tensor(x, donated=True)))) == before.T).all()
 
 
 def test_torch():
     torch = pytest.importorskip("torch")
     x = torch.arange(2 * 5 * 7 * 3.0).reshape(2, 5, 7, 3)
     expected = x.permute(0, 3, 1, 2).contiguous()
-    y = torch.from_dlpack(ipt.ascontiguous(x.permute(0, 3, 1, 2)))
+    y = torch.from_dlpack(ipt.ascontiguous_(x.permute(0, 3, 1, 2)))
     assert y.is_contiguous() and torch.equal(y, expected) and y.data_ptr() == x.data_ptr()
     for wrong in (torch.ones(3, 1).expand(3, 4), torch.ones(3, 4, requires_grad=True), torch._neg_view(torch.ones(3, 4)),
                   torch.ones(3, 4, dtype=torch.complex64).conj(), torch.eye(3).to_sparse(), torch.ones(3, 4, device="meta")):
         with pytest.raises((ValueError, BufferError)):
-            ipt.transpose(wrong)
+            ipt.transpose_(wrong)
 
 
 def test_tensors_that_contradict_themselves():
@@ -139,10 +139,10 @@ def test_tensors_that_contradict_themselves():
         else:
             setattr(producer.managed.tensor, *change.popitem())
         with pytest.raises(ValueError, match=words):
-            ipt.transpose(producer)
+            ipt.transpose_(producer)
         assert producer.ends == 1
     with pytest.raises(TypeError, match="__dlpack_device__"):
-        ipt.transpose(types.SimpleNamespace(__dlpack__=lambda: None, __dlpack_device__=lambda: (1.0, 0)))
+        ipt.transpose_(types.SimpleNamespace(__dlpack__=lambda: None, __dlpack_device__=lambda: (1.0, 0)))
 
 
 def test_pyopencl_objects_of_another_kind():
@@ -167,10 +167,18 @@ def test_pyopencl_arrays_find_their_context():
     arrays = pytest.importorskip("pyopencl.array")
     before = make((30, 40))
     for _ in range(2):
-        assert (ipt.transpose(arrays.to_device(queue, before)).get() == before.T).all()
+        assert (ipt.transpose_(arrays.to_device(queue, before)).get() == before.T).all()
     other = cl.CommandQueue(cl.Context(queue.context.devices))
-    assert (ipt.transpose(arrays.to_device(other, before)).get() == before.T).all()
+    assert (ipt.transpose_(arrays.to_device(other, before)).get() == before.T).all()
     with pytest.raises(ValueError, match="with_queue"):
-        ipt.transpose(arrays.to_device(queue, before).with_queue(None))
+        ipt.transpose_(arrays.to_device(queue, before).with_queue(None))
     with pytest.raises(ipt.Error, match="context"):
-        ipt.transpose(arrays.to_device(queue, before), context=ipt.Context())
+        ipt.transpose_(arrays.to_device(queue, before), context=ipt.Context())
+
+
+def test_former_names():
+    for name in ("transpose", "permute", "rotate", "asorder", "ascontiguous"):
+        with pytest.raises(AttributeError, match=f"ipt has no {name}: it is {name}_ now"):
+            getattr(ipt, name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        ipt.nothing

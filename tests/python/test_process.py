@@ -25,10 +25,10 @@ def test_children_by_fork_are_told():
     text = """
 import multiprocessing, os, sys, time
 a = numpy.arange(20.0).reshape(4, 5)
-plan, kept = ipt.Plan((4, 5), 8), ipt.transpose(a)
+plan, kept = ipt.Plan((4, 5), 8), ipt.transpose_(a)
 def child(queue=None):
     words = []
-    for call in (lambda: ipt.transpose(kept), lambda: plan.execute(a), plan.describe, lambda: plan.workspace, ipt.Context,
+    for call in (lambda: ipt.transpose_(kept), lambda: plan.execute(a), plan.describe, lambda: plan.workspace, ipt.Context,
                  lambda: ipt.Plan((7, 8), 4), lambda: ipt.batch("getri", A=numpy.eye(3))):
         try:
             call()
@@ -60,7 +60,7 @@ process.start()
 assert queue.get(timeout=60) == ["spawn"] * 7
 process.join(60)
 assert process.exitcode == 0, process.exitcode
-assert (ipt.transpose(kept) == numpy.arange(20.0).reshape(4, 5)).all()  # the parent still works
+assert (ipt.transpose_(kept) == numpy.arange(20.0).reshape(4, 5)).all()  # the parent still works
 """
     status, out, errors = run(text)
     assert status == 0 and not errors, (out, errors)
@@ -72,9 +72,9 @@ def test_children_of_a_parent_that_has_not_used_ipt():
 import os, sys
 pid = os.fork()
 if pid == 0:
-    sys.exit(0 if (ipt.transpose(numpy.arange(6).reshape(2, 3)) == numpy.arange(6).reshape(2, 3).T).all() else 3)
+    sys.exit(0 if (ipt.transpose_(numpy.arange(6).reshape(2, 3)) == numpy.arange(6).reshape(2, 3).T).all() else 3)
 assert os.waitpid(pid, 0)[1] == 0
-ipt.transpose(numpy.arange(6).reshape(2, 3))
+ipt.transpose_(numpy.arange(6).reshape(2, 3))
 """
     status, out, errors = run(text)
     assert status == 0 and not errors, (out, errors)
@@ -83,15 +83,15 @@ ipt.transpose(numpy.arange(6).reshape(2, 3))
 ENDS = {
     "a plan and a context": "plan, context = ipt.Plan((30, 40), 4), ipt.Context()",
     "kept plans of a module that outlives the interpreter's dictionary":
-        "import ctypes\nipt.transpose(numpy.ones((3, 4)))\nplan = ipt.Plan((30, 40), 4)\n"
+        "import ctypes\nipt.transpose_(numpy.ones((3, 4)))\nplan = ipt.Plan((30, 40), 4)\n"
         "import sys\nfor name in [name for name in sys.modules if name.startswith('ipt')]:\n"
         "    ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.modules[name]))",
     "a cycle": "plan = ipt.Plan((30, 40), 4)\nplan.itself = [plan]\nimport builtins\nbuiltins.plan = plan",
-    "a tensor and a batch": "t = ipt.Tensor(numpy.ones((3, 4)))\nb = ipt.batch('getri', A=numpy.eye(3))\nt2 = ipt.transpose(t)",
+    "a tensor and a batch": "t = ipt.Tensor(numpy.ones((3, 4)))\nb = ipt.batch('getri', A=numpy.eye(3))\nt2 = ipt.transpose_(t)",
     "a thread that works": "import threading, time\nplan = ipt.Plan((2000, 1500), 4)\ndata = bytearray(12000000)\nplan.execute(data)\n"
         "def work():\n    while True:\n        plan.execute(data)\n"
         "threading.Thread(target=work, daemon=True).start()\ntime.sleep(0.2)",
-    "torch": "try:\n    import torch\nexcept ImportError:\n    pass\nipt.transpose(numpy.ones((3, 4)))\nplan = ipt.Plan((30, 40), 4)",
+    "torch": "try:\n    import torch\nexcept ImportError:\n    pass\nipt.transpose_(numpy.ones((3, 4)))\nplan = ipt.Plan((30, 40), 4)",
     "an exception": "plan = ipt.Plan((30, 40), 4)\nraise SystemExit(0)",
 }
 
@@ -197,4 +197,4 @@ def test_closing_while_threads_work():
         for thread in threads:
             thread.join()
     assert not failures
-    assert (ipt.transpose(make((5, 6))) == make((5, 6)).T).all()
+    assert (ipt.transpose_(make((5, 6))) == make((5, 6)).T).all()

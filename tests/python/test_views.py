@@ -19,17 +19,17 @@ MOVES = {
 def test_nchw_from_a_view_of_nhwc():
     nhwc = make((2, 15, 17, 3))
     expected = numpy.ascontiguousarray(nhwc.transpose(0, 3, 1, 2))
-    nchw = ipt.asorder(nhwc.transpose(0, 3, 1, 2), "C")
+    nchw = ipt.asorder_(nhwc.transpose(0, 3, 1, 2), "C")
     assert nchw.shape == (2, 3, 15, 17) and nchw.flags.c_contiguous and same_memory(nchw, nhwc)
     assert (nchw == expected).all() and (nhwc.reshape(-1) == expected.reshape(-1)).all()  # the base array has changed
-    back = ipt.ascontiguous(nchw.transpose(0, 2, 3, 1))
+    back = ipt.ascontiguous_(nchw.transpose(0, 2, 3, 1))
     assert (back == expected.transpose(0, 2, 3, 1)).all() and same_memory(back, nhwc)
 
 
 def test_a_dense_part_leaves_the_rest():
     base = make((9, 6, 7))
     before = base.copy()
-    part = ipt.ascontiguous(base[2:5].transpose(2, 0, 1))
+    part = ipt.ascontiguous_(base[2:5].transpose(2, 0, 1))
     assert (part == before[2:5].transpose(2, 0, 1)).all() and part.flags.c_contiguous
     assert (base[:2] == before[:2]).all() and (base[5:] == before[5:]).all()
 
@@ -38,7 +38,7 @@ def test_views_at_the_end_of_a_chain():
     a = make((4, 5, 6))
     view = a.reshape(20, 6).T.reshape(6, 4, 5)[:, ::-1].transpose(1, 0, 2)
     expected = view.copy()
-    assert (ipt.ascontiguous(ipt.asorder(a.reshape(20, 6).T, "C").reshape(6, 4, 5)[:, ::-1]) == expected.transpose(1, 0, 2)).all()
+    assert (ipt.ascontiguous_(ipt.asorder_(a.reshape(20, 6).T, "C").reshape(6, 4, 5)[:, ::-1]) == expected.transpose(1, 0, 2)).all()
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -48,13 +48,13 @@ def test_views_at_the_end_of_a_chain():
 def test_rotate(shape, axes, move, order):
     a = make(shape, order=order)
     expected = MOVES[move](a, *axes).copy()
-    b = ipt.rotate(a, move, axes)
+    b = ipt.rotate_(a, move, axes)
     assert b.shape == expected.shape and (b == expected).all() and numpy.shares_memory(a, b)
     assert b.flags.c_contiguous if order == "C" else b.flags.f_contiguous
 
 
 def test_rotations_are_clockwise():
-    assert ipt.rotate(numpy.array([[1, 2], [3, 4]]), "rotate-90").tolist() == [[3, 1], [4, 2]]
+    assert ipt.rotate_(numpy.array([[1, 2], [3, 4]]), "rotate-90").tolist() == [[3, 1], [4, 2]]
 
 
 @pytest.mark.parametrize("move", MOVES)
@@ -63,7 +63,7 @@ def test_regions_of_pictures(move):
     before = picture.copy()
     region = picture[5:25, 10:30]
     expected = MOVES[move](region, 0, 1).copy()
-    b = ipt.rotate(region, move)
+    b = ipt.rotate_(region, move)
     assert (b == expected).all() and (picture[5:25, 10:30] == expected).all()
     picture[5:25, 10:30] = before[5:25, 10:30]
     assert (picture == before).all()
@@ -72,20 +72,20 @@ def test_regions_of_pictures(move):
 def test_regions_that_are_no_squares():
     base = make((20, 30))
     before = base.copy()
-    b = ipt.rotate(base[:10, 5:25], "rotate-180")
+    b = ipt.rotate_(base[:10, 5:25], "rotate-180")
     assert (b == before[:10, 5:25][::-1, ::-1]).all() and (base[10:] == before[10:]).all() and (base[:, :5] == before[:, :5]).all()
     with pytest.raises(ValueError, match="squares"):
-        ipt.transpose(base[:10, 5:25])
+        ipt.transpose_(base[:10, 5:25])
     with pytest.raises(ValueError, match="gaps"):
-        ipt.ascontiguous(base[:10, 5:25])
+        ipt.ascontiguous_(base[:10, 5:25])
     with pytest.raises(ValueError, match="gaps between the elements of its rows"):
-        ipt.rotate(base[:, :20:2], "rotate-180")
+        ipt.rotate_(base[:, :20:2], "rotate-180")
 
 
 def test_batches_with_gaps():
     base = make((8, 5, 6))
     before = base.copy()
-    b = ipt.permute(base[::2], (0, 2, 1))
+    b = ipt.permute_(base[::2], (0, 2, 1))
     assert b.shape == (4, 6, 5) and (b == before[::2].transpose(0, 2, 1)).all() and (base[1::2] == before[1::2]).all()
 
 
@@ -94,7 +94,7 @@ def test_batches_with_gaps():
 def test_reversed_axes(view):
     a = make((11, 6))
     expected = view(a).copy()
-    b = ipt.ascontiguous(view(a))
+    b = ipt.ascontiguous_(view(a))
     assert b.flags.c_contiguous and (b == expected).all() and same_memory(a, b)
 
 
@@ -108,7 +108,7 @@ def test_refuses_views(words, view):
     a = make((10, 12))
     before = a.copy()
     with pytest.raises(ValueError, match=words):
-        ipt.ascontiguous(view(a))
+        ipt.ascontiguous_(view(a))
     assert (a == before).all()
 
 
@@ -122,7 +122,7 @@ def test_results_keep_the_class_and_the_memory_alive():
     a = make((5, 8)).view(Unit)
     a.unit = "m"
     expected = a.T.copy()
-    b = ipt.rotate(ipt.transpose(a)[::-1], "flip-vertical")
+    b = ipt.rotate_(ipt.transpose_(a)[::-1], "flip-vertical")
     del a
     assert type(b) is Unit and b.unit == "m" and (b == expected).all()
 
@@ -156,14 +156,14 @@ def test_random_views():
         move, place = str(rng.choice(list(MOVES))), int(rng.integers(0, max(rank - 1, 1)))
         try:
             if kind == 0:
-                expected, result = view.copy(), ipt.asorder(view, "CF"[place % 2])
+                expected, result = view.copy(), ipt.asorder_(view, "CF"[place % 2])
                 assert result.flags.c_contiguous if place % 2 == 0 else result.flags.f_contiguous
             elif kind == 1:
                 expected = view.transpose(axes).copy()
-                result = ipt.permute(view, axes)
+                result = ipt.permute_(view, axes)
             elif rank > 1:
                 expected = MOVES[move](view, place, place + 1).copy()
-                result = ipt.rotate(view, move, (place, place + 1))
+                result = ipt.rotate_(view, move, (place, place + 1))
             else:
                 continue
         except ValueError:
@@ -179,13 +179,13 @@ def test_views_of_tensors():
     a = make((4, 6, 3))
     expected = numpy.ascontiguousarray(a.transpose(2, 0, 1))
     producer = Producer(a.ctypes.data, (3, 4, 6), strides=(1, 18, 3), versioned=True)
-    b = numpy.from_dlpack(ipt.ascontiguous(producer))
+    b = numpy.from_dlpack(ipt.ascontiguous_(producer))
     assert b.flags.c_contiguous and (b == expected).all() and b.ctypes.data == a.ctypes.data
-    c = numpy.from_dlpack(ipt.rotate(Producer(a.ctypes.data, (3, 4, 6), versioned=True), "rotate-90", (1, 2)))
+    c = numpy.from_dlpack(ipt.rotate_(Producer(a.ctypes.data, (3, 4, 6), versioned=True), "rotate-90", (1, 2)))
     assert (c == numpy.rot90(expected, -1, (1, 2))).all()
     square = make((6, 9))
     before = square.copy()
-    d = numpy.from_dlpack(ipt.transpose(Producer(square.ctypes.data, (6, 6), strides=(9, 1), versioned=True)))
+    d = numpy.from_dlpack(ipt.transpose_(Producer(square.ctypes.data, (6, 6), strides=(9, 1), versioned=True)))
     assert d.strides == (36, 4) and (d == before[:, :6].T).all() and (square[:, 6:] == before[:, 6:]).all()
 
 
@@ -194,13 +194,13 @@ def test_views_of_pyopencl_arrays():
     arrays = pytest.importorskip("pyopencl.array")
     before = make((12, 9, 5))
     a = arrays.to_device(queue, before)
-    b = ipt.ascontiguous(a.transpose((2, 0, 1)))
+    b = ipt.ascontiguous_(a.transpose((2, 0, 1)))
     assert b.flags.c_contiguous and (b.get() == before.transpose(2, 0, 1)).all() and b.base_data is a.base_data
     a = arrays.to_device(queue, before)
-    assert (ipt.rotate(a[::-1], "rotate-90").get() == numpy.rot90(before[::-1], -1)).all()
+    assert (ipt.rotate_(a[::-1], "rotate-90").get() == numpy.rot90(before[::-1], -1)).all()
     square = arrays.to_device(queue, make((8, 12)))
     whole = square.get()
-    part = ipt.transpose(square[:, 4:])
+    part = ipt.transpose_(square[:, 4:])
     whole[:, 4:] = whole[:, 4:].T
     assert part.shape == (8, 8) and (square.get() == whole).all()
 

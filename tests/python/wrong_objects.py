@@ -46,7 +46,7 @@ class Hostile:
 class Attributes:
     """Has each attribute and method, all of them wrong."""
     def __getattr__(self, name):
-        if name.startswith("__") and name not in ("__dlpack__", "__dlpack_device__", "__array_interface__"):
+        if name.startswith("__") and name not in ("__dlpack__", "__dlpack_device__", "__array_interface__", "__cuda_array_interface__"):
             raise AttributeError(name)
         return lambda *ignored, **named: self
 
@@ -64,6 +64,12 @@ class Liar:
 class Dlpack:
     def __init__(self, device, capsule):
         self.__dlpack_device__, self.__dlpack__ = lambda: device, lambda **options: capsule
+
+
+class Interface:
+    """Of CUDA, without any memory."""
+    def __init__(self, **changes):
+        self.__cuda_array_interface__ = {"shape": (6, 7), "typestr": "<f4", "data": (0, False), "version": 3, **changes}
 
 
 class Masked(numpy.ma.MaskedArray):
@@ -131,6 +137,8 @@ KINDS = {
     "V0": lambda: numpy.zeros((6, 7), "V0"), "0-d": lambda: numpy.zeros((), "f4"), "empty": lambda: numpy.zeros((0, 7), "f4"),
     "64 axes": lambda: numpy.zeros((1,) * 32), "odd address": lambda: numpy.zeros(169, "u1")[1:].view("f4").reshape(6, 7),
     "scalar": lambda: numpy.float64(3), "every other": lambda: numpy.zeros((6, 14), "f4")[:, ::2], "reversed": lambda: numpy.zeros((6, 7), "f4")[::-1],
+    "interface: no memory": Interface, "interface: a list": lambda: Interface(shape=[6, "7"]), "interface: no type": lambda: Interface(typestr=b"\xff"),
+    "interface: data": lambda: Interface(data=Hostile()), "interface: text": lambda: Interface(data="ab"), "interface: large": lambda: Interface(shape=(2**62, 2**62)),
     "dlpack: no capsule": lambda: Dlpack((1, 0), 42), "dlpack: no device": lambda: Dlpack(None, 42), "dlpack: text": lambda: Dlpack("ab", 42),
     "dlpack: NULL": lambda: tensor(1, 2, (6, 7)), "dlpack: negative": lambda: tensor(1, 2, (-6, 7), 64), "dlpack: -1 axes": lambda: tensor(1, -1, (6, 7), 64),
     "dlpack: no shape": lambda: tensor(1, 2, (), 64), "dlpack: huge": lambda: tensor(1, 2, (2**62, 2**62), 64), "dlpack: OpenCL NULL": lambda: tensor(4, 2, (6, 7)),
@@ -175,18 +183,18 @@ def exported(**options):
 
 # Functions, and valid arguments of each. A refusal must not change arrays.
 FUNCTIONS = {
-    "transpose": (ipt.transpose, {"array": "A", "axes": (1, 0), "context": None, "progress": None}),
-    "permute": (ipt.permute, {"array": "A", "axes": (1, 0), "context": None, "progress": None}),
-    "rotate": (ipt.rotate, {"array": "A", "move": "rotate-90", "axes": (0, 1), "context": None, "progress": None}),
-    "asorder": (ipt.asorder, {"array": "A", "order": "F", "context": None, "progress": None}),
-    "ascontiguous": (ipt.ascontiguous, {"array": "AT", "context": None, "progress": None}),
+    "transpose": (ipt.transpose_, {"array": "A", "axes": (1, 0), "context": None, "progress": None}),
+    "permute": (ipt.permute_, {"array": "A", "axes": (1, 0), "context": None, "progress": None}),
+    "rotate": (ipt.rotate_, {"array": "A", "move": "rotate-90", "axes": (0, 1), "context": None, "progress": None}),
+    "asorder": (ipt.asorder_, {"array": "A", "order": "F", "context": None, "progress": None}),
+    "ascontiguous": (ipt.ascontiguous_, {"array": "AT", "context": None, "progress": None}),
     "Plan": (ipt.Plan, {"shape": (6, 7), "itemsize": 4, "axes": None, "move": None, "context": None, "batch": 1, "batch_stride": 0,
                         "row_pitch": 0, "row_pitch_out": 0, "max_workspace": 0, "max_device_memory": 0, "expression": None,
                         "expression_type": None, "measure": False}),
-    "Plan.execute": (plan.execute, {"memory": "A", "progress": None}),
+    "Plan.execute": (plan.execute, {"memory": "A", "progress": None, "out": None}),
     "Context": (ipt.Context, {"device": None, "cache": None, "cl_context": None, "cl_device": None}),
     "import_wisdom": (ipt.Context().import_wisdom, {"wisdom": ""}),
-    "Tensor": (ipt.Tensor, {"producer": "A", "donated": False}),
+    "Tensor": (ipt.Tensor, {"producer": "A", "donated": False, "stream": None}),
     "Tensor.__dlpack__": (exported, {"stream": None, "max_version": None, "dl_device": None, "copy": None}),
     "batch": (ipt.batch, {"action": "posv", "options": (), "alpha": None, "beta": None, "context": None, "progress": None, "A": "A3", "B": "B3",
                           "info": None}),
@@ -242,5 +250,5 @@ for _ in range(int(sys.argv[2])):
     throw(name, {argument: rng.choice(list(KINDS)) for argument in named})
 a = numpy.arange(42, dtype="f4").reshape(6, 7)
 b = a.T.copy()
-assert (ipt.transpose(a) == b).all(), "ipt no longer works after all this"
+assert (ipt.transpose_(a) == b).all(), "ipt no longer works after all this"
 print(len(KINDS), "kinds,", sum(outcomes.values()), "calls:", dict(outcomes))

@@ -1,5 +1,5 @@
-/* OpenCL C as CUDA C++, for NVRTC with -default-device -std=c++20, and for clang. The CUDA driver has this text before
- * each program's, both in a namespace, which hides CUDA's own vector types. */
+/* OpenCL C as CUDA C++, for NVRTC with -default-device -std=c++20, and for clang; as HIP for clang alone. The CUDA
+ * driver has this text before each program's, both in a namespace, which hides CUDA's own vector types. */
 #define IPT_AS_CUDA 1
 #define __asm__ asm
 #define __kernel extern "C" __global__
@@ -34,6 +34,7 @@ typedef unsigned long long ulong;
 #define get_local_id(axis) threadIdx.x
 #define get_local_size(axis) blockDim.x
 #define get_group_id(axis) blockIdx.x
+#define get_global_id(axis) (blockIdx.x * blockDim.x + threadIdx.x)
 #define get_num_groups(axis) gridDim.x
 #define barrier(flags) __syncthreads()
 #define mem_fence(flags) __threadfence()
@@ -61,9 +62,18 @@ IPT_INLINE uint atomic_fetch_add_explicit(atomic_uint *word, uint value, int ord
     atomic_fetch_or_explicit(atomic_uint *word, uint bits, int order,
                              int scope){IPT_FENCED(atomicOr((uint *)word, bits))} IPT_INLINE uint
     atomic_load_explicit(atomic_uint *word, int order, int scope){IPT_FENCED(*word)}
-#define get_sub_group_size() 32u
-#define get_sub_group_id() (threadIdx.x / 32)
-#define get_sub_group_local_id() (threadIdx.x % 32)
+#ifdef __HIP__
+#define IPT_LANES __AMDGCN_WAVEFRONT_SIZE
+#define __syncwarp() __builtin_amdgcn_wave_barrier()
+#define __shfl_sync(lanes, value, lane) __shfl(value, lane)
+#define __shfl_xor_sync(lanes, value, distance) __shfl_xor(value, distance)
+#else
+#define IPT_LANES 32
+#endif
+#define get_sub_group_size() ((uint)IPT_LANES)
+#define get_num_sub_groups() ((blockDim.x + IPT_LANES - 1) / IPT_LANES)
+#define get_sub_group_id() (threadIdx.x / IPT_LANES)
+#define get_sub_group_local_id() (threadIdx.x % IPT_LANES)
 #define sub_group_barrier(flags) __syncwarp()
 IPT_INLINE uint sub_group_broadcast(uint value, uint lane)
 {
@@ -71,7 +81,7 @@ IPT_INLINE uint sub_group_broadcast(uint value, uint lane)
 }
 IPT_INLINE uint sub_group_reduce_add(uint value)
 {
-    for (int distance = 16; distance; distance /= 2)
+    for (int distance = IPT_LANES / 2; distance; distance /= 2)
         value += __shfl_xor_sync(~0u, value, distance);
     return value;
 }
@@ -109,13 +119,24 @@ template <class T> IPT_INLINE T clamp(T value, T least, T most)
 struct half {
     ushort bits;
     half() = default;
-    IPT_INLINE half(float value) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value)); }
+#ifdef __HIP__
+    IPT_INLINE half(float value) : bits(__builtin_bit_cast(ushort, (_Float16)value)) {}
+    IPT_INLINE operator float() const
+    {
+        return (float)__builtin_bit_cast(_Float16, bits);
+    }
+#else
+    IPT_INLINE half(float value)
+    {
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    }
     IPT_INLINE operator float() const
     {
         float value;
         asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
         return value;
     }
+#endif
 };
 
 IPT_INLINE float vload_half(ulong place, const half *from)

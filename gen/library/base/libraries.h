@@ -23,13 +23,4 @@ static int ipt__library_find(void *library, const char *name, void *pointer, siz
     return found != NULL;
 }
 
-static void ipt__library_close(void *library)
-{
-#if defined(_WIN32)
-    FreeLibrary((HMODULE)library);
-#else
-    dlclose(library);
-#endif
-}
-
 #endif

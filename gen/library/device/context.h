@@ -229,11 +229,13 @@ static IPT__RARE ipt_result ipt__choose_cuda(const ipt_context_desc *desc, const
     int number, i;
     const int any = ipt__is_cuda(name, &number) || !name;
     *device = NULL;
-    if (!result && desc->device)
+    if (!result && desc->device && ipt__cuda_number(desc->device) < 0)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "driver is IPT_DRIVER_CUDA, and device is another driver's");
     if (!result && desc->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "driver is IPT_DRIVER_CUDA, and context is another driver's: set cuda_context");
+    if (!result && desc->device)
+        *device = desc->device;
     if (!result && any && number < 0 && ipt__cuda_current(desc->cuda_context, &current))
         number = current;
     for (i = 0; !result && i < ipt__cu.device_count && i < IPT__CUDA_DEVICES && !*device; ++i) {
@@ -332,7 +334,7 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     ipt_result result;
     int number;
     *driver = IPT__DRIVER_CUDA;
-    if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number))
+    if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number) || ipt__cuda_number(desc->device) >= 0)
         return ipt__choose_cuda(desc, name, device);
     result = ipt__choose_general(desc, name, driver, device);
     if (!ipt__cuda_stands_in(desc, name, result, *driver, *device))

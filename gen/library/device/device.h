@@ -216,20 +216,27 @@ static IPT__RARE ipt_result ipt__opencl_list(cl_device_id *devices, size_t capac
 
 IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
+    ipt_result result;
     if (!count)
         return ipt__fail_null("count");
     *count = 0;
     if (!devices && capacity)
         return ipt__fail_null("devices");
+    result = ipt__opencl_list(devices, capacity, count);
+#ifdef IPT_CUDA
+    if (!ipt__cuda_open()) {
+        int i;
+        for (i = 0; i < ipt__cu.device_count && i < IPT__CUDA_DEVICES; ++i, ++*count)
+            if (*count < capacity)
+                devices[*count] = ipt__cuda_handle(i);
+    }
+#endif
 #ifdef IPT_NATIVE
-    ipt__opencl_list(devices, capacity, count); /* there may be none */
     if (*count < capacity)
         devices[*count] = IPT__NATIVE_DEVICE;
     ++*count;
-    return IPT_SUCCESS;
-#else
-    return ipt__opencl_list(devices, capacity, count);
 #endif
+    return *count ? IPT_SUCCESS : result;
 }
 
 /* The driver of a device. */

@@ -10,7 +10,6 @@ typedef int ipt__cu_device;
 enum {
     IPT__CU_INVALID_VALUE = 1,
     IPT__CU_OUT_OF_MEMORY = 2,
-    IPT__CU_NOT_READY = 600,
     IPT__CU_OUT_OF_RESOURCES = 701,
     /* CUdevice_attribute */
     IPT__CU_UNITS = 16,
@@ -26,6 +25,7 @@ enum {
     IPT__CU_NO_TIMING = 2,
     IPT__CU_MAPPED = 3, /* portable, with an address on the device */
     IPT__CU_WAIT_GEQ = 0,
+    IPT__CU_RELAXED = 2, /* CUstreamCaptureMode */
     /* CUmemorytype */
     IPT__CU_HOST = 1,
     IPT__CU_DEVICE = 2
@@ -62,6 +62,7 @@ typedef struct ipt__cu_copy {
     X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (ipt__cu_context *))                                                      \
     X(cuCtxGetCurrent, "cuCtxGetCurrent", (ipt__cu_context *))                                                         \
     X(cuCtxGetDevice, "cuCtxGetDevice", (ipt__cu_device *))                                                            \
+    X(cuPointerGetAttribute, "cuPointerGetAttribute", (void *, int, ipt__cu_address))                                  \
     X(cuCtxSynchronize, "cuCtxSynchronize", (void))                                                                    \
     X(cuMemAlloc, "cuMemAlloc_v2", (ipt__cu_address *, size_t))                                                        \
     X(cuMemFree, "cuMemFree_v2", (ipt__cu_address))                                                                    \
@@ -81,6 +82,7 @@ typedef struct ipt__cu_copy {
     X(cuStreamSynchronize, "cuStreamSynchronize", (ipt__cu_stream))                                                    \
     X(cuStreamGetId, "cuStreamGetId", (ipt__cu_stream, unsigned long long *))                                          \
     X(cuStreamIsCapturing, "cuStreamIsCapturing", (ipt__cu_stream, int *))                                             \
+    X(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *))                                 \
     X(cuStreamWaitEvent, "cuStreamWaitEvent", (ipt__cu_stream, ipt__cu_event, unsigned))                               \
     X(cuStreamWaitValue32, "cuStreamWaitValue32_v2", (ipt__cu_stream, ipt__cu_address, cl_uint, unsigned))             \
     X(cuEventCreate, "cuEventCreate", (ipt__cu_event *, unsigned))                                                     \
@@ -124,7 +126,7 @@ static IPT_LOCK_TYPE ipt__cuda_lock = IPT_LOCK_STATIC;
 /* Keeps a failed call for the message of ipt__fail_opencl. Returns the call's result. */
 static ipt__cu_result ipt__cuda_did(const char *call, ipt__cu_result error)
 {
-    if (error && error != IPT__CU_NOT_READY) {
+    if (error) {
         ipt__below.call = call;
         ipt__below.number = error;
         if (ipt__cu.cuGetErrorString(error, &ipt__below.sentence))
@@ -149,15 +151,29 @@ static void *ipt__cuda_library(const char *variable, const char *const *names)
     return library;
 }
 
+/* Loads NVRTC on the first call. The caller has the lock. */
+static void ipt__nvrtc_open(void)
+{
+#if defined(_WIN32)
+    static const char *const compilers[] = {"nvrtc64_130_0.dll", "nvrtc64_120_0.dll", NULL};
+#else
+    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
+#endif
+    void *const library = ipt__cu.compiles ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
+    int found = library != NULL;
+#define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
+    found = found && ipt__library_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
+    IPT__NVRTC_LIST(IPT__NVRTC_FIND)
+    ipt__cu.compiles |= found;
+}
+
 /* Loads CUDA on the first call. Without NVRTC, only stored programs run. */
 static ipt_result ipt__cuda_open(void)
 {
 #if defined(_WIN32)
     static const char *const drivers[] = {"nvcuda.dll", NULL};
-    static const char *const compilers[] = {"nvrtc64_130_0.dll", "nvrtc64_120_0.dll", NULL};
 #else
     static const char *const drivers[] = {"libcuda.so.1", "libcuda.so", NULL};
-    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
 #endif
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
@@ -173,13 +189,8 @@ static ipt_result ipt__cuda_open(void)
         if (!result &&
             ((error = ipt__cu.cuInit(0)) != 0 || (error = ipt__cu.cuDeviceGetCount(&ipt__cu.device_count)) != 0))
             result = ipt__fail(IPT_ERROR_NO_DEVICE, "the CUDA driver does not start: error %d of cuInit", error);
-        if (result && library)
-            ipt__library_close(library);
-        library = result ? NULL : ipt__cuda_library("IPT_NVRTC_LIBRARY", compilers);
-        ipt__cu.compiles = library != NULL;
-#define IPT__NVRTC_FIND(name, symbol, parameters)                                                                      \
-    ipt__cu.compiles = ipt__cu.compiles && ipt__library_find(library, symbol, &ipt__cu.name, sizeof ipt__cu.name);
-        IPT__NVRTC_LIST(IPT__NVRTC_FIND)
+        if (!result)
+            ipt__nvrtc_open();
         ipt__cu.opened = !result;
     }
     IPT_LOCK_RELEASE(&ipt__cuda_lock);

@@ -352,7 +352,7 @@ static cl_int CL_API_CALL ipt__cuda_clSetUserEventStatus(cl_event event, cl_int 
     return CL_SUCCESS;
 }
 
-/* The status of an event. waits: until it has ended. */
+/* The status of an event. waits: until it has ended. A question that fails is no end: who then waits has the error. */
 static cl_int ipt__cuda_status(ipt__cuda_event *event, int waits)
 {
     cl_int status;
@@ -368,9 +368,9 @@ static cl_int ipt__cuda_status(ipt__cuda_event *event, int waits)
     ipt__cuda_enter(event->context);
     error = ipt__cuda_record(event);
     if (!error && event->recorded)
-        error = waits ? IPT__CU(cuEventSynchronize, (event->end)) : IPT__CU(cuEventQuery, (event->end));
+        error = waits ? IPT__CU(cuEventSynchronize, (event->end)) : ipt__cu.cuEventQuery(event->end);
     ipt__cuda_leave();
-    return error == IPT__CU_NOT_READY ? 1 /* CL_RUNNING */ : error ? ipt__cuda_error(error) : CL_COMPLETE;
+    return !error ? CL_COMPLETE : waits ? ipt__cuda_error(error) : 1 /* CL_RUNNING */;
 }
 
 static cl_int CL_API_CALL ipt__cuda_clWaitForEvents(cl_uint count, const cl_event *events)

@@ -144,16 +144,32 @@ static cl_int ipt__cuda_error(ipt__cu_result error)
                                             : CL_OUT_OF_RESOURCES;
 }
 
-/* Makes a context the thread's current one, until ipt__cuda_leave. */
+/* Of the thread: calls of ipt__cuda_enter without ipt__cuda_leave, those that failed, and the mode before the first. */
+static IPT__THREAD_LOCAL struct {
+    int depth, failed, mode;
+} ipt__cuda_inside;
+
+/* Makes a context the thread's current one, until ipt__cuda_leave. Meanwhile no call breaks the capture of a stream
+ * that the call does not use: CUDA otherwise forbids even cuEventQuery while any thread captures. */
 static void ipt__cuda_enter(cl_context context)
 {
-    ipt__cu.cuCtxPushCurrent(((const ipt__cuda_context *)(void *)context)->context);
+    if (!ipt__cuda_inside.depth++) {
+        ipt__cuda_inside.mode = IPT__CU_RELAXED;
+        ipt__cu.cuThreadExchangeStreamCaptureMode(&ipt__cuda_inside.mode);
+    }
+    if (ipt__cu.cuCtxPushCurrent(((const ipt__cuda_context *)(void *)context)->context))
+        ++ipt__cuda_inside.failed; /* the program destroyed CUDA's context: nothing may be popped */
 }
 
 static void ipt__cuda_leave(void)
 {
     ipt__cu_context left;
-    ipt__cu.cuCtxPopCurrent(&left);
+    if (ipt__cuda_inside.failed)
+        --ipt__cuda_inside.failed;
+    else
+        ipt__cu.cuCtxPopCurrent(&left);
+    if (!--ipt__cuda_inside.depth)
+        ipt__cu.cuThreadExchangeStreamCaptureMode(&ipt__cuda_inside.mode);
 }
 
 static cl_int ipt__cuda_answer(const void *answer, size_t bytes, size_t capacity, void *value, size_t *size)
@@ -297,7 +313,7 @@ static cl_int CL_API_CALL ipt__cuda_clGetDeviceInfo(cl_device_id device, cl_devi
         break;
     case CL_DEVICE_EXTENSIONS:
         strcpy(text, "cl_khr_fp64 cl_khr_fp16");
-        if (ipt__cuda_attribute(number, IPT__CU_MAJOR)) /* PTX */
+        if (ipt__cuda_attribute(number, IPT__CU_MAJOR) >= 5) /* the texts' PTX; CUDA 12 knows no older devices */
             strcat(text, " cl_nv_device_attribute_query");
         break;
     default:

@@ -95,6 +95,15 @@ static cl_int CL_API_CALL ipt__cuda_clReleaseMemObject(cl_mem memory)
     return CL_SUCCESS;
 }
 
+/* Whether all of some host memory is pinned, by whomever. The context is current. */
+static int ipt__cuda_pinned(const void *host, size_t bytes)
+{
+    char *const begin = (char *)(size_t)host;
+    ipt__cu_address first, last;
+    return bytes && !ipt__cu.cuMemHostGetDevicePointer(&first, begin, 0) &&
+           !ipt__cu.cuMemHostGetDevicePointer(&last, begin + bytes - 1, 0) && last - first == bytes - 1;
+}
+
 static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
                                                    cl_int *error)
 {
@@ -111,10 +120,9 @@ static cl_mem CL_API_CALL ipt__cuda_clCreateBuffer(cl_context context, cl_mem_fl
     ipt__cuda_enter(context);
     if (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_USE_HOST_PTR)) {
         if (flags & CL_MEM_USE_HOST_PTR) {
-            ipt__cu_address known;
             made->host = host;
             failure = 0;
-            if (ipt__cu.cuMemHostGetDevicePointer(&known, host, 0)) { /* not pinned yet */
+            if (!ipt__cuda_pinned(host, bytes)) {
                 failure = IPT__CU(cuMemHostRegister, (host, bytes, IPT__CU_MAPPED));
                 made->registered = !failure;
             }
@@ -177,13 +185,15 @@ static void ipt__cuda_forget(ipt__cuda_event *event)
     event->pending = NULL;
 }
 
-/* Records an event that still is to be. The caller holds the lock. The event's context is current. */
+/* Records an event that still is to be; if that fails, waits for its stream. The caller holds the lock. The event's
+ * context is current. */
 static ipt__cu_result ipt__cuda_record_locked(ipt__cuda_event *event)
 {
     ipt__cu_result error = 0;
     if (!event->pending->captured) {
-        error = IPT__CU(cuEventRecord, (event->end, event->pending->stream));
-        event->recorded = 1;
+        event->recorded = !ipt__cu.cuEventRecord(event->end, event->pending->stream);
+        if (!event->recorded) /* nobody can wait for the event later */
+            error = IPT__CU(cuStreamSynchronize, (event->pending->stream));
     }
     ipt__cuda_forget(event);
     return error;

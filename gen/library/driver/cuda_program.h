@@ -3,8 +3,8 @@
 
 /* A program's code: this head, then machine code. */
 typedef struct ipt__cuda_head {
-    char mark[8];
-    cl_uint version, local_bytes; /* of the array that IPT_LOCAL_LARGE names */
+    char mark[8], prelude[20]; /* prelude: the hash of parts/cuda.cl, which no key has */
+    cl_uint local_bytes;       /* of the array that IPT_LOCAL_LARGE names */
 } ipt__cuda_head;
 #define IPT__CUDA_HEAD_MARK "IPTCUDA"
 
@@ -34,6 +34,17 @@ static cl_uint ipt__cuda_defined(const char *text, const char *definition)
 {
     const char *const found = strstr(text, definition);
     return found ? (cl_uint)strtoul(found + strlen(definition), NULL, 10) : 0;
+}
+
+/* The head of a program's code, from its text. */
+static ipt__cuda_head ipt__cuda_head_of(const char *text)
+{
+    ipt__cuda_head head;
+    memset(&head, 0, sizeof head);
+    strcpy(head.mark, IPT__CUDA_HEAD_MARK);
+    strcpy(head.prelude, ipt__parts[IPT__PART_cuda].hash);
+    head.local_bytes = ipt__cuda_defined(text, "#define IPT_LOCAL_BYTES ");
+    return head;
 }
 
 /* Adds `count` bytes to a text of *length bytes; out is NULL to count only. */
@@ -122,37 +133,49 @@ static size_t ipt__cuda_translate(const char *text, char *out)
     return length;
 }
 
-static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
-                                                                  const size_t *lengths, cl_int *error)
+/* Makes the text that NVRTC compiles of OpenCL C, which the caller frees. Returns NULL if out of memory. */
+static char *ipt__cuda_text(const char *source)
 {
+#ifdef IPT_NO_KERNEL_SOURCE
+    (void)source;
+    return NULL;
+#else
     static const char begin[] = "#line 1 \"program\"\n", end[] = "\n}\n";
-    ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
-    const size_t bytes = ipt__cuda_translate(texts[0], NULL) + sizeof begin + sizeof end;
+    const size_t bytes = ipt__cuda_translate(source, NULL) + sizeof begin + sizeof end;
     ipt__text out = {NULL, 0, 0};
     int pass;
-    (void)count;
-    (void)lengths;
-    for (pass = 0; made && pass < 2; ++pass) {
+    for (pass = 0; pass < 2; ++pass) {
         out.length = 0;
         ipt__text_add(&out, "namespace ipt {\n");
         ipt__part_print(&out, &ipt__parts[IPT__PART_cuda]);
         out.capacity = out.length + bytes;
         out.text = pass ? out.text : (char *)malloc(out.capacity);
         if (!out.text)
-            break;
-    }
-    if (!made || !out.text) {
-        free(made);
-        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+            return NULL;
     }
     memcpy(out.text + out.length, begin, sizeof begin - 1);
     out.length += sizeof begin - 1;
-    out.length += ipt__cuda_translate(texts[0], out.text + out.length);
+    out.length += ipt__cuda_translate(source, out.text + out.length);
     memcpy(out.text + out.length, end, sizeof end);
+    return out.text;
+#endif
+}
+
+static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                                                  const size_t *lengths, cl_int *error)
+{
+    ipt__cuda_program *const made = (ipt__cuda_program *)calloc(1, sizeof *made);
+    (void)count;
+    (void)lengths;
+    if (made)
+        made->source = ipt__cuda_text(texts[0]);
+    if (!made || !made->source) {
+        free(made);
+        return (cl_program)ipt__cuda_made(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    }
     ipt__cuda_begin(&made->object);
     made->context = context;
     ipt__cuda_retain(context);
-    made->source = out.text;
     return (cl_program)ipt__cuda_made(made, CL_SUCCESS, error);
 }
 
@@ -161,11 +184,12 @@ static cl_program CL_API_CALL ipt__cuda_clCreateProgramWithBinary(cl_context con
                                                                   const unsigned char **binaries, cl_int *statuses,
                                                                   cl_int *error)
 {
+    const ipt__cuda_head head = ipt__cuda_head_of("");
     ipt__cuda_program *made;
     (void)count;
     (void)devices;
     (void)statuses;
-    if (*lengths <= sizeof(ipt__cuda_head) || memcmp(*binaries, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK))
+    if (*lengths <= sizeof head || memcmp(*binaries, &head, offsetof(ipt__cuda_head, local_bytes)))
         return (cl_program)ipt__cuda_made(NULL, CL_INVALID_BINARY, error);
     made = (ipt__cuda_program *)calloc(1, sizeof *made);
     if (made)
@@ -206,38 +230,47 @@ static cl_int CL_API_CALL ipt__cuda_clGetProgramInfo(cl_program program, cl_prog
     }
 }
 
-/* Compiles a program's text to machine code of its device. Returns 0 if that fails; the log says why. */
-static int ipt__cuda_compile(ipt__cuda_program *program)
+/* Compiles a text of ipt__cuda_text to machine code for a processor, such as sm_90. Returns the code with its head;
+ * NULL if that fails: the log says why. The caller frees both. */
+static unsigned char *ipt__cuda_compile(const char *text, const char *processor, size_t *bytes, char **log)
 {
-    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)program->context)->device;
     const char *options[] = {NULL, "-default-device", "-std=c++20", "-w"};
-    char target[40];
-    size_t bytes = 0;
+    const ipt__cuda_head head = ipt__cuda_head_of(text);
+    unsigned char *code = NULL;
+    char target[64];
     void *made = NULL;
-    ipt__cuda_head head;
     int failed;
-    ipt__print(target, sizeof target, "--gpu-architecture=sm_%d%d", ipt__cuda_attribute(device, IPT__CU_MAJOR),
-               ipt__cuda_attribute(device, IPT__CU_MINOR));
+    ipt__print(target, sizeof target, "--gpu-architecture=%s", processor);
     options[0] = target;
-    if (ipt__cu.nvrtcCreateProgram(&made, program->source, "ipt.cu", 0, NULL, NULL))
-        return 0;
+    *log = NULL;
+    if (ipt__cu.nvrtcCreateProgram(&made, text, "ipt.cu", 0, NULL, NULL))
+        return NULL;
     failed = ipt__cu.nvrtcCompileProgram(made, 4, options);
-    ipt__cu.nvrtcGetProgramLogSize(made, &bytes);
-    free(program->log);
-    program->log = (char *)calloc(1, bytes + 1);
-    if (program->log)
-        ipt__cu.nvrtcGetProgramLog(made, program->log);
-    if (!failed && !ipt__cu.nvrtcGetCUBINSize(made, &bytes) &&
-        (program->code = (unsigned char *)malloc(sizeof head + bytes)) != NULL) {
-        memset(&head, 0, sizeof head);
-        memcpy(head.mark, IPT__CUDA_HEAD_MARK, sizeof IPT__CUDA_HEAD_MARK);
-        head.version = 1;
-        head.local_bytes = ipt__cuda_defined(program->source, "#define IPT_LOCAL_BYTES ");
-        memcpy(program->code, &head, sizeof head);
-        ipt__cu.nvrtcGetCUBIN(made, (char *)program->code + sizeof head);
-        program->code_bytes = sizeof head + bytes;
+    *bytes = 0;
+    ipt__cu.nvrtcGetProgramLogSize(made, bytes);
+    *log = (char *)calloc(1, *bytes + 1);
+    if (*log)
+        ipt__cu.nvrtcGetProgramLog(made, *log);
+    if (!failed && !ipt__cu.nvrtcGetCUBINSize(made, bytes))
+        code = (unsigned char *)malloc(sizeof head + *bytes);
+    if (code) {
+        memcpy(code, &head, sizeof head);
+        ipt__cu.nvrtcGetCUBIN(made, (char *)code + sizeof head);
+        *bytes += sizeof head;
     }
     ipt__cu.nvrtcDestroyProgram(&made);
+    return code;
+}
+
+/* Compiles a program's text to machine code of its device. Returns 0 if that fails; the log says why. */
+static int ipt__cuda_build(ipt__cuda_program *program)
+{
+    const ipt__cu_device device = ((const ipt__cuda_context *)(void *)program->context)->device;
+    char processor[40];
+    ipt__print(processor, sizeof processor, "sm_%d%d", ipt__cuda_attribute(device, IPT__CU_MAJOR),
+               ipt__cuda_attribute(device, IPT__CU_MINOR));
+    free(program->log);
+    program->code = ipt__cuda_compile(program->source, processor, &program->code_bytes, &program->log);
     return program->code != NULL;
 }
 
@@ -254,7 +287,7 @@ static cl_int CL_API_CALL ipt__cuda_clBuildProgram(cl_program program, cl_uint c
     (void)user;
     if (!built->code && !ipt__cu.compiles)
         return CL_COMPILER_NOT_AVAILABLE;
-    if (!built->code && !ipt__cuda_compile(built))
+    if (!built->code && !ipt__cuda_build(built))
         return -11; /* CL_BUILD_PROGRAM_FAILURE */
     ipt__cuda_enter(built->context);
     error = IPT__CU(cuModuleLoadData, (&built->module, built->code + sizeof(ipt__cuda_head)));

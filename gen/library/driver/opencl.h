@@ -46,6 +46,15 @@ static ipt_result ipt__library_open(void **library)
                                 "library in the environment's IPT_OPENCL_LIBRARY");
 }
 
+static void ipt__library_close(void *library)
+{
+#if defined(_WIN32)
+    FreeLibrary((HMODULE)library);
+#else
+    dlclose(library);
+#endif
+}
+
 /* Loads the library on the first call. */
 static ipt_result ipt__opencl_open(void)
 {

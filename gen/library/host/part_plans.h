@@ -342,7 +342,7 @@ IPT_API void ipt_host_free(ipt_context *context, void *memory)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-/* True if the whole matrix lies in memory from ipt_host_alloc. */
+/* True if the whole matrix lies in memory from ipt_host_alloc, or in any pinned memory of CUDA. */
 static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
 {
     const ipt__pinned *next;
@@ -352,6 +352,13 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
         found |= data >= next->memory && (size_t)(data - next->memory) <= next->bytes &&
                  bytes <= next->bytes - (size_t)(data - next->memory);
     IPT_LOCK_RELEASE(&context->lock);
+#ifdef IPT_CUDA
+    if (!found && context->driver == IPT__DRIVER_CUDA) {
+        ipt__cuda_enter(context->context);
+        found = ipt__cuda_pinned(data, bytes);
+        ipt__cuda_leave();
+    }
+#endif
     return found;
 }
 #endif

@@ -100,9 +100,9 @@ IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 /* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
 IPT_API void ipt_context_destroy(ipt_context *context);
 
-/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, and then the native
- * driver's, this CPU. Writes at most capacity devices (devices may be NULL if capacity is 0) and their total number
- * to *count. Errors: INVALID_ARGUMENT, NO_DEVICE (*count is 0), OPENCL. */
+/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them, then CUDA's with
+ * IPT_CUDA, then the native driver's, this CPU. Writes at most capacity devices (devices may be NULL if capacity is 0)
+ * and their total number to *count. Errors: INVALID_ARGUMENT, NO_DEVICE (*count is 0), OPENCL. */
 IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
 
 /* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,

@@ -2,10 +2,15 @@
 
 #ifdef IPT_MPI
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 /* Flags of a plan over ranks, combined by |. */
-#define IPT_MPI_BUFFERED 1u     /* exchange by one MPI_Alltoallv into a second block, which the plan allocates */
-#define IPT_MPI_DEVICE_AWARE 2u /* MPI reads and writes device memory: desc.address is set */
+#define IPT_MPI_BUFFERED 1u /* exchange by one MPI_Alltoallv into a second block, which the plan allocates */
+#define IPT_MPI_DEVICE_AWARE                                                                                           \
+    2u /* MPI reads and writes device memory: desc.address is set, or the context is CUDA's. ipt                       \
+          sets it for contexts of CUDA if the MPI reports that it takes CUDA's memory */
 
 /* A matrix of rows x cols elements. Rank p of P ranks holds some of its rows before, and some rows of the cols x rows
  * result after. All ranks pass equal numbers.
@@ -30,7 +35,8 @@ typedef struct ipt_mpi_desc {
                                   memory: see ipt_plan_create_split. NULL: one device */
     size_t split_count;
     void *(*address)(cl_mem buffer, void *user); /* IPT_MPI_DEVICE_AWARE: returns the address of a buffer that MPI
-                                                    takes, or NULL. OpenCL itself has none: CUDA, HIP or SVM know it */
+                                                    takes, or NULL. OpenCL itself has none: HIP or SVM know it. Not
+                                                    called for contexts of CUDA */
     void *user;                                  /* passed to address */
     unsigned rank;                               /* axes of the array; 0: a matrix */
     size_t shape[IPT_MAX_RANK];                  /* elements along each axis of the whole array, before */
@@ -118,6 +124,12 @@ typedef struct ipt_mpi_buffer {
  * with IPT_MPI_DEVICE_AWARE through device memory. UNSUPPORTED if desc.split is set: its devices share host memory. */
 IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
                                         const ipt_host_options *options);
+
+/* Transposes a block in CUDA's memory, as ipt_mpi_plan_execute: address is a multiple of 16, and a rank that holds
+ * nothing may pass 0. The local steps run on the stream, after what it has. No graph may capture the stream.
+ * UNSUPPORTED: the context is not of IPT_DRIVER_CUDA. */
+IPT_API ipt_result ipt_mpi_plan_execute_cuda(ipt_mpi_plan *plan, unsigned long long address, void *stream,
+                                             const ipt_host_options *options);
 
 /* Returns the bytes that the plan holds beside the block: local plans, messages, with IPT_MPI_BUFFERED a block. 0 for
  * NULL. */

@@ -29,9 +29,11 @@ IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t 
  * *bytes the size needed. An entry of NULL only returns that size. If target and code are NULL, the entry holds the
  * code of the device's own compiler. Other devices and drivers refuse such code. Otherwise code is another compiler's
  * output for target, from the entry's source. target is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or
- * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. Errors:
- * INVALID_ARGUMENT (also if capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code
- * of its own; IPT_NO_OFFLINE), OPENCL. */
+ * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. With the target
+ * "cuda:sm_NN", code is NULL, and each call compiles the entry with NVRTC, which needs no GPU: machine code for CUDA's
+ * devices of compute capability N.N, and of later ones of the same major version. Errors: INVALID_ARGUMENT (also if
+ * capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code of its own; no NVRTC;
+ * IPT_NO_OFFLINE), BUILD, OPENCL. */
 IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
                                      size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
 

@@ -50,7 +50,7 @@ static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the context was made from a profile: it has no device");
     if (desc->flags & ~(IPT_MPI_BUFFERED | IPT_MPI_DEVICE_AWARE))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags = %u has bits that no IPT_MPI_... flag has", desc->flags);
-    if (desc->flags & IPT_MPI_DEVICE_AWARE && !desc->address)
+    if (desc->flags & IPT_MPI_DEVICE_AWARE && !desc->address && context->driver != IPT__DRIVER_CUDA)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags has IPT_MPI_DEVICE_AWARE, and address is NULL");
     if ((desc->split != NULL) != (desc->split_count != 0))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "split_count = %zu, and split is %sNULL: set both or neither",
@@ -63,6 +63,19 @@ static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
         return ipt__split_check(desc->split, desc->split_count);
 #endif
     return IPT_SUCCESS;
+}
+
+/* Whether the MPI reports that it takes addresses of CUDA. */
+static int ipt__mpi_takes_cuda(void)
+{
+    int takes = 0;
+#if defined(MPIX_GPU_SUPPORT_CUDA)
+    if (MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes))
+        return 0;
+#elif defined(MPIX_CUDA_AWARE_SUPPORT)
+    takes = MPIX_Query_cuda_support();
+#endif
+    return takes;
 }
 
 /* Allocates this rank's plan and copies the desc. Makes no resources. */
@@ -91,6 +104,8 @@ static ipt_result ipt__mpi_new(size_t desc_bytes, ipt_context *context, MPI_Comm
     (*plan)->context = context;
     (*plan)->communicator = communicator;
     (*plan)->desc = taken;
+    if (context->driver == IPT__DRIVER_CUDA && ipt__mpi_takes_cuda())
+        (*plan)->desc.flags |= IPT_MPI_DEVICE_AWARE;
     (*plan)->element = MPI_DATATYPE_NULL;
     result = ipt__mpi_take_shape(&taken, ranks, rank, &context->allocator, &(*plan)->shape);
     (*plan)->desc.row_counts = (*plan)->desc.col_counts = NULL;
@@ -381,7 +396,7 @@ static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *
     run->place.buffer = buffer->buffer;
     run->place.offset = buffer->byte_offset;
     if (plan->desc.flags & IPT_MPI_DEVICE_AWARE) {
-        char *const address = (char *)plan->desc.address(buffer->buffer, plan->desc.user);
+        char *const address = ipt__mpi_address(plan, buffer->buffer);
         if (!address)
             return ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for buffer");
         run->place.address = address + buffer->byte_offset;
@@ -389,19 +404,18 @@ static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *
     return IPT_SUCCESS;
 }
 
-IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
-                                        const ipt_host_options *options)
+/* Executes on the device. result: of the caller's checks. */
+static ipt_result ipt__mpi_execute_device(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
+                                          const ipt_host_options *options, ipt_result result)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
     ipt__mpi_run run;
     char *staging = NULL;
-    ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
     memset(&run, 0, sizeof run);
     run.plan = plan;
     run.options = options ? options : &none;
-    result = ipt__mpi_take_buffer(&run, buffer);
+    if (!result)
+        result = ipt__mpi_take_buffer(&run, buffer);
     if (!result && plan->desc.flags & IPT_MPI_BUFFERED) {
         staging = (char *)ipt__allocate(&plan->context->allocator, ipt__mpi_share_bytes(&plan->shape) + 1);
         result = staging ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
@@ -409,6 +423,49 @@ IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer
     result = ipt__mpi_run_all(&run, result, buffer, staging);
     ipt__release(&plan->context->allocator, staging);
     return result;
+}
+
+IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
+                                        const ipt_host_options *options)
+{
+    return plan ? ipt__mpi_execute_device(plan, buffer, options, IPT_SUCCESS) : ipt__fail_null("plan");
+}
+
+IPT_API ipt_result ipt_mpi_plan_execute_cuda(ipt_mpi_plan *plan, unsigned long long address, void *stream,
+                                             const ipt_host_options *options)
+{
+    ipt_mpi_buffer buffer;
+    ipt_result result;
+#ifdef IPT_CUDA
+    ipt__cuda_call cuda;
+#endif
+    if (!plan)
+        return ipt__fail_null("plan");
+    memset(&buffer, 0, sizeof buffer);
+#ifdef IPT_CUDA
+    if (!address && !ipt__mpi_share_bytes(&plan->shape))
+        address = IPT__CUDA_ALIGNMENT; /* which no command uses */
+    result = ipt__cuda_check_address("address", address, 16);
+    if (!result)
+        result = ipt__cuda_call_begin(plan->context, &address, 1, stream, &cuda);
+    if (!result && cuda.queue.captured)
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "a graph captures stream: it cannot hold messages");
+    if (result)
+        return ipt__mpi_execute_device(plan, &buffer, options, result);
+    buffer.queue = (cl_command_queue)(void *)&cuda.queue;
+    buffer.buffer = (cl_mem)(void *)&cuda.memory;
+    buffer.byte_offset = cuda.offsets[0];
+    ipt__cuda_enter(plan->context->context); /* some MPIs take addresses of the current context only */
+    result = ipt__mpi_execute_device(plan, &buffer, options, IPT_SUCCESS);
+    ipt__cuda_leave();
+    ipt__cuda_call_end(&cuda);
+    return result;
+#else
+    (void)address;
+    (void)stream;
+    result = ipt__no_cuda();
+    return ipt__mpi_execute_device(plan, &buffer, options, result);
+#endif
 }
 
 /* Executes on host memory. result: of the caller's checks. */

@@ -418,6 +418,16 @@ static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
     return IPT_SUCCESS;
 }
 
+/* The address of a buffer that MPI takes, or NULL. */
+static char *ipt__mpi_address(const ipt_mpi_plan *plan, cl_mem buffer)
+{
+#ifdef IPT_CUDA
+    if (plan->context->driver == IPT__DRIVER_CUDA)
+        return (char *)(size_t)ipt__cuda_address(buffer, 0);
+#endif
+    return (char *)plan->desc.address(buffer, plan->desc.user);
+}
+
 /* Allocates the memory for messages, and the queues that move it. */
 static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
 {
@@ -436,7 +446,7 @@ static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
     if (!result && plan->desc.flags & IPT_MPI_DEVICE_AWARE) {
         result = ipt__buffer_make(context, bytes, NULL, "memory for messages", &refused, &plan->device_window);
         if (!result)
-            plan->device_address = (char *)plan->desc.address(plan->device_window, plan->desc.user);
+            plan->device_address = ipt__mpi_address(plan, plan->device_window);
         if (!result && !plan->device_address)
             result = ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for the plan's own buffer");
     }

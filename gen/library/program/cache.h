@@ -216,7 +216,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->has_half = ipt__contains(extensions, "cl_khr_fp16 ");
     context->has_double = ipt__contains(extensions, "cl_khr_fp64 ");
     /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV and _MINOR_NV */
-    if (context->limits.nvidia && !ipt__calls(context)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
+    if ((context->limits.nvidia || context->driver == IPT__DRIVER_CUDA) &&
+        !ipt__calls(context)->clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__calls(context)->clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
     ipt__ask_text(&curious, 0, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */

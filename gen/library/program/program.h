@@ -207,7 +207,7 @@ static void ipt__program_store(ipt_context *context, const ipt__program *program
  * -1 at the end. */
 static int ipt__target_next(const ipt_context *context, int which, char target[64])
 {
-    const int ptx = (int)context->capability - (which - 3);
+    const int cuda = context->driver == IPT__DRIVER_CUDA, older = (int)context->capability - (which - 3);
     switch (which) {
     case 0:
         strcpy(target, "spirv");
@@ -218,9 +218,9 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     case 2: /* the device's name begins with the processor's: "gfx90a:sramecc+:xnack-" */
         strcpy(target, "amdgcn:");
         return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
-    default: /* code for older devices also runs */
-        ipt__print(target, 64, "ptx:sm_%d", ptx);
-        return ptx < 30 ? -1 : 1;
+    default: /* PTX of older devices also runs, and machine code of older ones of the same major version */
+        ipt__print(target, 64, "%s:sm_%d", cuda ? "cuda" : "ptx", older);
+        return older < (cuda ? (int)context->capability / 10 * 10 : 30) ? -1 : 1;
     }
 }
 

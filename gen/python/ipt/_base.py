@@ -125,11 +125,11 @@ _used = False
 
 
 def enter() -> None:
-    """Precedes each use of OpenCL. Its threads and locks do not survive a fork: a child would wait for ever. The native
+    """Precedes each use of OpenCL or CUDA. Its threads and locks do not survive a fork: a child would wait for ever. The native
     driver starts its threads anew, so its contexts work in a child."""
     global _used
     if lib.ipt_py_forked:
-        raise RuntimeError("this process was forked from one that had used ipt, and OpenCL does not work in such a child: "
+        raise RuntimeError("this process was forked from one that had used ipt, and OpenCL and CUDA do not work in such a child: "
                            "start processes by multiprocessing's 'spawn' or 'forkserver', or use ipt in the child only")
     _used = True
 
@@ -146,8 +146,8 @@ if hasattr(os, "register_at_fork"):
 class Context:
     """A device with its compiled programs. Threads may share it. A child by fork may not use it: see README.md.
 
-    device: a part of the device's or platform's name, "opencl" or "native"; by default the environment's IPT_DEVICE,
-    else a GPU of OpenCL, else this CPU by the native driver, which needs no OpenCL.
+    device: a part of the device's or platform's name, "opencl", "native", "cuda" or "cuda:1"; by default the
+    environment's IPT_DEVICE, else a GPU of OpenCL, else this CPU by the native driver, which needs no OpenCL.
     cache: the folder of compiled programs, "" for none. cl_context, cl_device: pyopencl objects to work with.
     """
 
@@ -171,7 +171,7 @@ class Context:
         check(lib.ipt_context_create(desc, made))
         # Released with the last reference, also of a call that another thread is in.
         self._context = ffi.gc(made[0], lib.ipt_py_context_end)
-        self._native = lib.ipt_context_cl_context(made[0]) == ffi.NULL
+        self._native = bool(lib.ipt_py_is_native(made[0]))
 
     def _open(self) -> Any:
         if not self._native:
@@ -184,14 +184,7 @@ class Context:
     def device(self) -> str:
         """Lines of text: the device's name, platform, version and memory."""
         description = ffi.new("char[]", 4096)
-        device = lib.ipt_context_cl_device(self._open())
-        if self._native:  # the last of the list
-            count = ffi.new("size_t *")
-            check(lib.ipt_device_list(ffi.NULL, 0, count))
-            devices = ffi.new("cl_device_id[]", count[0])
-            check(lib.ipt_device_list(devices, count[0], count))
-            device = devices[len(devices) - 1]
-        check(lib.ipt_device_describe(device, description, 4096))
+        check(lib.ipt_device_describe(lib.ipt_py_device(self._open()), description, 4096))
         return text_of(description)
 
     def wisdom(self) -> str:

@@ -3,13 +3,15 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
-from typing import Any, Dict, Iterable, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence, Tuple
 
 import numpy
 
 from ._base import (Context, Progress, check, checked_context, checked_progress, ffi, is_a, lib, listed, shown, text_of)
+from ._cuda import Addressed, together
 from ._layout import spans_of
-from ._plan import kept, refuse_elements, with_progress
+from ._memory import memory_of
+from ._plan import NO_PROGRESS, keep_captured, kept, with_progress
 
 
 class _Operand(NamedTuple):
@@ -57,18 +59,25 @@ class _Batch:
         check(lib.ipt_batch_create(context._open(), desc, made))
         self._batch = ffi.gc(made[0], lib.ipt_py_batch_end)
 
-    def execute(self, arrays: Iterable[Any], argument: Any, progress: Optional[Progress]) -> None:
-        memory = ffi.new("void *[]", [ffi.cast("void *", array.__array_interface__["data"][0]) for array in arrays])
+    def execute(self, addresses: Sequence[int], cuda: bool, stream: int, argument: Any, progress: Optional[Progress]) -> None:
         value = ffi.NULL if argument is None else ffi.from_buffer(argument)
-        with_progress(progress, lambda options: lib.ipt_batch_execute_host(self._batch, memory, value, options))
+        if not cuda:
+            memory = ffi.new("void *[]", [ffi.cast("void *", address) for address in addresses])
+            with_progress(progress, lambda options: lib.ipt_batch_execute_host(self._batch, memory, value, options))
+            return
+        if progress is not None:
+            raise ValueError(NO_PROGRESS)
+        to = ffi.cast("void *", stream)
+        check(lib.ipt_batch_execute_cuda_with(self._batch, ffi.new("unsigned long long[]", addresses), value, to))
+        keep_captured(self._batch, to)
 
 
 def batch(action: str, *, options: Iterable[str] = (), alpha: Optional[complex] = None, beta: Optional[complex] = None,
           context: Optional[Context] = None, progress: Optional[Progress] = None, **operands: Any) -> SimpleNamespace:
     """Runs a ready action on each of many small matrices, in place: batch("posv", A=a, B=b).
 
-    Operands are NumPy arrays of float32, float64, complex64 or complex128, named as in the table of README.md. Their
-    last axes are those of a matrix or vector; all axes before them are of the batch, the same for all operands. Written
+    Operands are NumPy arrays, PyTorch tensors or CuPy arrays of float32, float64, complex64 or complex128, named as in the
+    table of README.md. On CUDA the work is enqueued on the package's current stream, and nothing waits. Their last axes are those of a matrix or vector; all axes before them are of the batch, the same for all operands. Written
     operands that are not given are created. Returns all of them by name, such as .B and .info: an element that is
     singular or not positive definite has the number of its first bad pivot in info, else 0.
     options: "transpose-a", "transpose-b", "conjugate-a", "conjugate-b", "upper", "unit". alpha, beta: dot, gemv and gemm
@@ -88,20 +97,43 @@ def batch(action: str, *, options: Iterable[str] = (), alpha: Optional[complex] 
     specified = tuple(operand._replace(rows=operand.cols, cols=operand.rows) if operand.name in swapped else
                       operand._replace(access="b") if scaled and operand.access == "w" else operand
                       for operand in specified)
-    dtype, lead, lengths = _lengths(action, specified, operands)
-    kind = _TYPES[dtype.name]
+    arrays = dict(operands)
+    memories = {name: _memory_of(name, array) for name, array in operands.items() if array is not None}
+    dtype, lead, lengths = _lengths(action, specified, memories)
+    kind = _TYPES[dtype]
     if scaled:
         argument = numpy.array([1 if alpha is None else alpha, 0 if beta is None else beta], dtype)
-    arrays = [operands[operand.name] if operands.get(operand.name) is not None else
-              numpy.zeros(lead + tuple(lengths[length] for length in _own(operand)), _dtype(operand, dtype))
-              for operand in specified]
-    _check_written(action, specified, arrays)
+    for operand in specified:
+        if operand.name not in memories:
+            shape = lead + tuple(lengths[length] for length in _own(operand))
+            arrays[operand.name] = next(iter(memories.values())).zeros(shape, _dtype(operand, dtype))
+            memories[operand.name] = _memory_of(operand.name, arrays[operand.name])
+    placed = [memories[operand.name] for operand in specified]
+    _check_written(action, specified, placed)
+    device, stream = together(placed)
     count = math.prod(lead)
     if count:
-        described = tuple(_described(operand, array, lengths, kind, len(lead)) for operand, array in zip(specified, arrays))
-        kept(_Batch, context, number=number, options=flags, count=count, operands=described,
-             argument=_SCALED[kind] if scaled else "").execute(arrays, argument, progress)
-    return SimpleNamespace(**dict(zip(names, arrays)))
+        described = tuple(_described(operand, its, lengths, kind, len(lead)) for operand, its in zip(specified, placed))
+        plan = kept(_Batch, context or placed[0].context(), number=number, options=flags, count=count, operands=described,
+                    argument=_SCALED[kind] if scaled else "")
+        try:
+            plan.execute([its.first for its in placed], device is not None, stream, argument, progress)
+        finally:
+            for operand, its in zip(specified, placed):
+                if operand.access != "r":
+                    its.changed()
+    return SimpleNamespace(**{name: arrays[name] for name in names})
+
+
+def _memory_of(name: str, array: Any) -> Addressed:
+    try:
+        memory = memory_of(array, writes=False)
+    except (TypeError, ValueError) as error:
+        raise (TypeError if is_a(error, TypeError) else ValueError)(f"{name}: {error}") from error
+    if not is_a(memory, Addressed):
+        raise TypeError(f"{name} is a {type(array).__name__}: it must be a NumPy array, or a tensor of the host or CUDA that "
+                        "no graph traces")
+    return memory  # type: ignore[return-value]
 
 
 def _flags(options: Any) -> int:
@@ -119,11 +151,11 @@ def _own(operand: _Operand) -> Tuple[str, ...]:
 
 
 def _dtype(operand: _Operand, dtype: Any) -> Any:
-    return numpy.dtype(numpy.intc) if operand.name in ("pivots", "info") else dtype
+    return "int32" if operand.name in ("pivots", "info") else dtype
 
 
 def _lengths(action: str, specified: Tuple[_Operand, ...],
-             operands: Dict[str, Any]) -> Tuple[Any, Tuple[int, ...], Dict[str, int]]:
+             operands: Dict[str, Addressed]) -> Tuple[str, Tuple[int, ...], Dict[str, int]]:
     """The type of the numbers, the shape of the batch, and the length for each letter, from the given operands."""
     dtype, lead, lengths = None, None, {"1": 1}
     for operand in specified:
@@ -132,22 +164,20 @@ def _lengths(action: str, specified: Tuple[_Operand, ...],
             if operand.access == "r" or operand.access == "b":
                 raise TypeError(f"{action} needs the operand {name}")
             continue
-        if not is_a(array, numpy.ndarray):
-            raise TypeError(f"{name} is a {type(array).__name__}: it must be a numpy.ndarray")
-        refuse_elements(array, name)
         own = _own(operand)
-        if array.ndim < len(own):
-            raise ValueError(f"{name} has {array.ndim} axes: it needs {len(own)}, and those of the batch before them")
+        if len(array.shape) < len(own):
+            raise ValueError(f"{name} has {len(array.shape)} axes: it needs {len(own)}, and those of the batch before them")
         dtype = dtype or (array.dtype if _dtype(operand, None) is None else None)
-        if array.dtype != _dtype(operand, dtype) or not array.dtype.isnative or array.dtype.name not in (*_TYPES, "int32"):
+        if array.dtype != _dtype(operand, dtype) or array.dtype not in (*_TYPES, "int32"):
             raise ValueError(f"{name} has the type {array.dtype}: pivots and info are int32, and all others the same of "
                              f"{', '.join(_TYPES)}")
+        rank = len(array.shape) - len(own)
         if lead is None:
-            lead = array.shape[:array.ndim - len(own)]
-        if array.shape[:array.ndim - len(own)] != lead:
+            lead = array.shape[:rank]
+        if array.shape[:rank] != lead:
             raise ValueError(f"{name} has the shape {array.shape}: the axes before the last {len(own)} are those of the "
                              f"batch, {lead}")
-        for letter, length in zip(own, array.shape[array.ndim - len(own):]):
+        for letter, length in zip(own, array.shape[rank:]):
             if length < 1 or lengths.setdefault(letter, length) != length:
                 raise ValueError(f"{name} has the shape {array.shape}: {lengths.get(letter, 1)} is needed in place of {length}")
     assert dtype is not None and lead is not None  # each action reads an operand
@@ -158,22 +188,29 @@ def _check_written(action: str, specified: Tuple[_Operand, ...], arrays: Any) ->
     for place, (operand, array) in enumerate(zip(specified, arrays)):
         if operand.access == "r":
             continue
-        if not array.flags.writeable:
+        if array.readonly:
             raise ValueError(f"{operand.name} is read-only, and {action} writes it: work on a copy ({operand.name}.copy())")
-        if any(numpy.may_share_memory(array, other) for number, other in enumerate(arrays) if number != place):
+        if any(_meet(array, other) for number, other in enumerate(arrays) if number != place):
             raise ValueError(f"{operand.name} shares memory with another operand, and {action} writes it: copy one of them")
 
 
-def _described(operand: _Operand, array: Any, lengths: Dict[str, int], kind: str, axes: int) -> Tuple[Any, ...]:
+def _meet(a: Addressed, b: Addressed) -> bool:
+    """Whether the bytes from the first to the last element of two arrays overlap."""
+    ends = [its.first + its.itemsize + sum(abs(stride) * (length - 1) for length, stride in zip(its.shape, its.strides))
+            for its in (a, b)]
+    return 0 not in a.shape and 0 not in b.shape and a.first < ends[1] and b.first < ends[0]
+
+
+def _described(operand: _Operand, array: Addressed, lengths: Dict[str, int], kind: str, axes: int) -> Tuple[Any, ...]:
     """A row of _Batch's operands. Elements one after the other, or a plane for each component, both with gaps."""
-    size, count = array.dtype.itemsize, math.prod(array.shape[:axes])
+    size, count = array.itemsize, math.prod(array.shape[:axes])
     elements = spans_of(array.shape[:axes], array.strides[:axes])
     components = spans_of(array.shape[axes:], array.strides[axes:])
     most = math.prod(array.shape[axes:])
     step = elements[0].stride if elements else most * size
     inner = components[0].stride if components else size
     layout = None
-    if len(elements) <= 1 and len(components) <= 1 and not (step % size or inner % size) and array.flags.aligned:
+    if len(elements) <= 1 and len(components) <= 1 and not (step % size or inner % size or array.first % numpy.dtype(array.dtype).alignment):
         if inner == size and step >= most * size:
             layout, stride = lib.IPT_LAYOUT_ELEMENTS, step // size
         elif step == size and inner >= count * size:

@@ -36,7 +36,9 @@ def dense_strides(shape: Sequence[int], itemsize: int) -> Tuple[int, ...]:
 
 def first_byte(shape: Sequence[int], strides: Sequence[int]) -> int:
     """Of the lowest element, counted from the first: negative for reversed axes."""
-    return 0 if 0 in shape or not strides or min(strides) >= 0 else sum(min(0, stride) * (length - 1) for length, stride in zip(shape, strides))
+    if 0 in shape or not strides or min(strides) >= 0:
+        return 0
+    return sum(min(0, stride) * (length - 1) for length, stride in zip(shape, strides))
 
 
 def order_of(shape: Sequence[int], strides: Sequence[int]) -> str:
@@ -76,6 +78,12 @@ def arrange(shape: Sequence[int], strides: Sequence[int], itemsize: int, order: 
 
 def _bytes(spans: Sequence[Span], itemsize: int) -> int:
     return math.prod(span.length for span in spans) * itemsize
+
+
+def is_dense(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
+    """Whether there are no gaps among a view's elements. Raises ValueError if they overlap."""
+    memory = sorted(spans_of(shape, strides), key=lambda span: -abs(span.stride))
+    return 0 in shape or _extents(memory, itemsize)[0] == math.prod(shape) * itemsize
 
 
 def spans_of(shape: Sequence[int], strides: Sequence[int]) -> List[Span]:

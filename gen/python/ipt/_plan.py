@@ -14,6 +14,7 @@ from ._base import (LARGEST, Context, Error, Progress, check, checked_axes, chec
                     enter, ffi, handle, integer, is_a, lib, listed, shown, text, text_of)
 
 _KEPT_PLANS = 64
+_captured: list = []  # C plans whose workspace a graph of CUDA uses
 _MOST_EVENTS = 65536
 _PLACE = re.compile(r"\b(?:b|j|i\d?)\b")  # the names of places in an expression, and perhaps others
 
@@ -155,8 +156,10 @@ class Plan:
         plan = self._open()
         return text_of(lib.ipt_plan_describe(plan))
 
-    def execute(self, memory: Any, progress: Optional[Progress] = None) -> None:
-        """Permutes arrays in host memory: anything with a writable buffer of nbytes contiguous bytes.
+    def execute(self, memory: Any, progress: Optional[Progress] = None, *, out: Any = None) -> None:
+        """Permutes arrays in memory of nbytes contiguous bytes: anything with a writable buffer, and tensors, also those on
+        CUDA. Work on CUDA's memory is enqueued on the package's current stream. There, out= is another array that gets the
+        result, and memory stays.
 
         progress(done, total) is called with bytes on the way. If it returns False, the execution ends: then the array is
         unchanged, or the error says that it is not. An exception of progress, Ctrl-C included, ends it as well and is
@@ -164,6 +167,11 @@ class Plan:
         """
         progress = checked_progress(progress)
         refuse_elements(memory, "memory")
+        if not is_a(memory, numpy.ndarray) and (hasattr(memory, "__dlpack__") or hasattr(memory, "__cuda_array_interface__")):
+            self._execute_tensors(memory, out, progress)
+            return
+        if out is not None:
+            raise ValueError(_NO_OUT)
         if is_a(memory, numpy.ndarray):  # its buffer may lack a format: that of dates, say
             flat = numpy.ndarray.reshape(memory.view(numpy.ndarray), -1, order="A")
             if memory.size and not numpy.may_share_memory(flat, memory):
@@ -186,6 +194,38 @@ class Plan:
         """The caller keeps the memory at data, nbytes bytes, alive and in its place."""
         plan = self._open()
         with_progress(progress, lambda options: lib.ipt_plan_execute_host_with(plan, data, options))
+
+    def _execute_tensors(self, memory: Any, out: Any, progress: Optional[Progress]) -> None:
+        from ._layout import is_dense  # these need this module
+        from ._memory import Addressed, memory_of, together
+        memories = [memory_of(tensor) for tensor in (memory, out) if tensor is not None]
+        for its in memories:
+            if not is_a(its, Addressed):
+                raise TypeError(f"memory is a {type(memory).__name__}: enqueue takes OpenCL's buffers")
+            if not is_dense(its.shape, its.strides, its.itemsize):
+                raise ValueError(_NOT_CONTIGUOUS)
+            nbytes = math.prod(its.shape) * its.itemsize
+            if nbytes != self.nbytes:
+                raise ValueError(f"memory has {nbytes} bytes, and the plan's arrays have {self.nbytes}")
+        if out is None:
+            memories[0].execute(self, progress)
+            return
+        device, stream = together(memories)
+        if device is None:
+            raise ValueError(_NO_OUT)
+        self._enqueue(memories[0].first, memories[1].first, stream, progress)
+        memories[1].changed()
+
+    def _enqueue(self, source: int, target: Optional[int], stream: int, progress: Optional[Progress]) -> None:
+        """On a stream of CUDA, in place unless there is a target."""
+        if progress is not None:
+            raise ValueError(NO_PROGRESS)
+        plan, to = self._open(), ffi.cast("void *", stream)
+        if target is None:
+            check(lib.ipt_plan_execute_cuda(plan, source, to))
+        else:
+            check(lib.ipt_plan_execute_cuda_out_of_place(plan, source, target, to))
+        keep_captured(plan, to)
 
     def enqueue(self, queue: Any, buffer: Any, offset: int = 0, wait_for: Optional[Iterable[Any]] = None) -> Any:
         """Enqueues the plan for a pyopencl buffer on a pyopencl queue. Returns the pyopencl event of its end."""
@@ -214,7 +254,15 @@ class Plan:
         self.close()
 
 
+NO_PROGRESS = "progress: work on CUDA's memory is enqueued at once, so there is none to report"
+_NO_OUT = "out is for CUDA's memory: NumPy writes other host arrays, as in out[:] = array.transpose(axes)"
 _NOT_CONTIGUOUS = "memory is not contiguous: copy it first, for example with numpy.ascontiguousarray"
+
+
+def keep_captured(plan: Any, stream: Any) -> None:
+    """A graph may be launched as long as the process lives, so the plans that it has captured stay."""
+    if lib.ipt_py_cuda_captures(stream) and plan not in _captured:
+        _captured.append(plan)
 
 
 def _buffer_of(memory: Any) -> memoryview:

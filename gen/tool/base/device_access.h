@@ -16,7 +16,7 @@
 typedef struct device_access {
     cl_context context;
     cl_device_id id;
-    bool compiles; /* whether the driver compiles text */
+    bool compiles; /* whether the driver compiles kernels that are not ipt's */
 #define DEVICE_ACCESS_FIELD(result, name, parameters) result(CL_API_CALL *name) parameters;
     IPT_ENTRY_POINT_LIST(DEVICE_ACCESS_FIELD)
 } device_access;
@@ -30,7 +30,7 @@ device_access device_access_of(const ipt_context *context)
     device_access access;
     access.context = context->context;
     access.id = context->device;
-    access.compiles = calls->program_of == NULL;
+    access.compiles = context->driver == IPT__DRIVER_OPENCL;
 #define DEVICE_ACCESS_TAKE(result, name, parameters) access.name = calls->name;
     IPT_ENTRY_POINT_LIST(DEVICE_ACCESS_TAKE)
     return access;

@@ -2,6 +2,7 @@
 
 #include "setup.h"
 
+#include "device_access.h"
 #include "messages.h"
 #include "text.h"
 
@@ -81,15 +82,9 @@ int setup_context(const setup *from, const char *about, ipt_context **context)
     return code;
 }
 
-/* The native driver's device is not OpenCL's: it is the last of the list. */
 cl_device_id setup_device(const ipt_context *context)
 {
-    cl_device_id devices[256], device = ipt_context_cl_device(context);
-    size_t count;
-    if (device == NULL && ipt_device_list(devices, 256, &count) == IPT_SUCCESS && count <= 256) {
-        device = devices[count - 1];
-    }
-    return device;
+    return device_access_of(context).id;
 }
 
 /* Describes a context's device, in lines: first its name, then what it is. */

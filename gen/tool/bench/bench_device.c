@@ -2,6 +2,8 @@
 
 #include "bench_shapes.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -128,32 +130,35 @@ static uint64_t bench_value(uint64_t seed, uint64_t k)
     return k ^ k >> 32;
 }
 
-/* The memory of a matrix, until bench_host_unmap. */
-static unsigned char *bench_host_map(const bench_device *device, cl_mem matrix, char *message)
+/* Memory for a copy of a matrix. NULL with a message: there is none. */
+static unsigned char *bench_host_memory(const bench_device *device, cl_mem matrix, size_t *bytes, char *message)
 {
-    cl_int status;
-    size_t bytes = 0;
-    device->cl.clGetMemObjectInfo(matrix, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    unsigned char *const memory = device->cl.clEnqueueMapBuffer(
-        device->queue, matrix, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &status);
-    return bench_opencl(status, "clEnqueueMapBuffer", message) ? memory : NULL;
-}
-
-static bool bench_host_unmap(const bench_device *device, cl_mem matrix, unsigned char *memory, char *message)
-{
-    return bench_opencl(device->cl.clEnqueueUnmapMemObject(device->queue, matrix, memory, 0, NULL, NULL),
-                        "clEnqueueUnmapMemObject", message);
+    *bytes = 0;
+    device->cl.clGetMemObjectInfo(matrix, CL_MEM_SIZE, sizeof *bytes, bytes, NULL);
+    unsigned char *const memory = malloc(*bytes);
+    if (memory == NULL) {
+        snprintf(message, BENCH_MESSAGE_SIZE, "out of memory for %zu bytes, to verify a matrix", *bytes);
+    }
+    return memory;
 }
 
 /* Kernel fill of bench_checker, on the host. */
 static bool bench_host_fill(const bench_device *device, cl_mem matrix, cl_ulong count, cl_ulong seed, char *message)
 {
-    unsigned char *const memory = bench_host_map(device, matrix, message);
-    for (cl_ulong k = 0; memory != NULL && k < count; k++) {
+    size_t bytes;
+    unsigned char *const memory = bench_host_memory(device, matrix, &bytes, message);
+    if (memory == NULL) {
+        return false;
+    }
+    for (cl_ulong k = 0; k < count; k++) {
         const uint64_t value = bench_value(seed, k);
         memcpy(memory + k * device->item_size, &value, device->item_size);
     }
-    return memory != NULL && bench_host_unmap(device, matrix, memory, message);
+    const cl_int status =
+        device->cl.clEnqueueWriteBuffer(device->queue, matrix, CL_TRUE, 0,
+                                        bench_smaller(bytes, (size_t)count * device->item_size), memory, 0, NULL, NULL);
+    free(memory);
+    return bench_opencl(status, "clEnqueueWriteBuffer", message);
 }
 
 /* Kernel check of bench_checker, on the host. distances: stride, pitch, pitch_out. move: transposed, reversed_rows,
@@ -164,8 +169,12 @@ static bool bench_host_check(const bench_device *device, cl_mem matrix, const be
 {
     const cl_ulong height = move[0] ? shape->cols : shape->rows, width = move[0] ? shape->rows : shape->cols,
                    items = shape->elem_size / device->item_size, count = height * width * shape->batch;
-    unsigned char *const memory = bench_host_map(device, matrix, message);
-    for (cl_ulong e = 0; memory != NULL && e < count; e++) {
+    size_t bytes;
+    unsigned char *const memory = bench_host_memory(device, matrix, &bytes, message);
+    const cl_int status = memory == NULL ? CL_SUCCESS
+                                         : device->cl.clEnqueueReadBuffer(device->queue, matrix, CL_TRUE, 0, bytes,
+                                                                          memory, 0, NULL, NULL);
+    for (cl_ulong e = 0; memory != NULL && status == CL_SUCCESS && e < count; e++) {
         const cl_ulong line = e / width, y = line % height, x = e % width, first = line / height * distances[0];
         const cl_ulong row = move[1] ? height - 1 - y : y, col = move[2] ? width - 1 - x : x;
         const cl_ulong source = first + (move[0] ? col * distances[1] + row * items : row * distances[1] + col * items);
@@ -177,7 +186,8 @@ static bool bench_host_check(const bench_device *device, cl_mem matrix, const be
         }
         *wrong += differs;
     }
-    return memory != NULL && bench_host_unmap(device, matrix, memory, message);
+    free(memory);
+    return memory != NULL && bench_opencl(status, "clEnqueueReadBuffer", message);
 }
 
 bool bench_fill(bench_device *device, cl_mem matrix, size_t bytes, cl_ulong *seed, char *message)

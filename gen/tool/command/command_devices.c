@@ -94,5 +94,5 @@ static int run_devices(const arguments *given)
 }
 
 const command command_devices = {
-    "devices",   OPERAND_NONE, "list the OpenCL devices and mark the selected one", FOR_ALL | FOR_DEVICES | FOR_JSON,
+    "devices",   OPERAND_NONE, "list the devices and mark the selected one", FOR_ALL | FOR_DEVICES | FOR_JSON,
     run_devices, NULL};

@@ -36,34 +36,39 @@ static void show_entry(const program_entry *entry)
     printf(": %zu bytes\n", entry->size);
 }
 
-/* Copies an entry out of the context. With a target, the entry has clang's code of its source. */
+/* Copies an entry out of the context. With a target, the entry has clang's or NVRTC's code of its source. The first
+ * memory suffices for most entries: NVRTC compiles at each call. */
 static int take_entry(const precompile_task *task, precompiled *work, size_t index)
 {
     program_entry *entry = &work->entries[index];
     const char *options = "", *target = NULL;
     char message[OFFLINE_MESSAGE_SIZE];
     unsigned char *code = NULL;
-    size_t code_size = 0, size = 0;
+    size_t code_size = 0, size = (size_t)1 << 20;
     entry->source = ipt_context_entry_source(work->context, index, &options);
     if (entry->source != NULL && task->target != NULL) {
-        if (!offline_compile(&work->target, entry->source, options, &code, &code_size, message)) {
+        if (work->target.kind != OFFLINE_CUDA &&
+            !offline_compile(&work->target, entry->source, options, &code, &code_size, message)) {
             char about[BATCH_MESSAGE_SIZE];
             batch_list_about(&work->batches, entry->source, about);
             return message_fail("%s: %s%s%s", task->target, about, about[0] != '\0' ? ": " : "", message);
         }
         target = task->target;
     }
-    ipt_result result = ipt_context_entry(work->context, index, target, code, code_size, NULL, 0, &size);
-    if (result == IPT_SUCCESS) {
-        entry->bytes = malloc(size);
-        result = entry->bytes == NULL
-                     ? IPT_ERROR_OUT_OF_MEMORY
-                     : ipt_context_entry(work->context, index, target, code, code_size, entry->bytes, size, &size);
+    ipt_result result = IPT_ERROR_INVALID_ARGUMENT;
+    for (size_t room = 0; result != IPT_SUCCESS && size > room;) {
+        room = size;
+        free(entry->bytes);
+        entry->bytes = malloc(room);
+        if (entry->bytes == NULL) {
+            free(code);
+            return message_fail("out of memory for %zu bytes", room);
+        }
+        result = ipt_context_entry(work->context, index, target, code, code_size, entry->bytes, room, &size);
     }
     free(code);
     if (result != IPT_SUCCESS) {
-        return entry->bytes == NULL && size > 0 ? message_fail("out of memory for %zu bytes", size)
-                                                : message_fail_ipt(NULL);
+        return message_fail_ipt(NULL);
     }
     entry->size = size;
     work->size += size;
@@ -87,7 +92,7 @@ static int take_entries(const precompile_task *task, precompiled *work)
         return message_fail("out of memory for %zu programs", count);
     }
     work->count = count;
-    if (task->verbose && task->target != NULL) {
+    if (task->verbose && task->target != NULL && work->target.kind != OFFLINE_CUDA) {
         offline_commands(&work->target, options, commands, sizeof commands);
         fputs(commands, stdout);
     }
@@ -166,7 +171,7 @@ static int check_precompile(const arguments *given, offline_target *target)
 static int precompile(const precompile_task *task, precompiled *work, const draft *header)
 {
     char message[OFFLINE_MESSAGE_SIZE];
-    if (task->target != NULL && !offline_available(&work->target, message)) {
+    if (task->target != NULL && work->target.kind != OFFLINE_CUDA && !offline_available(&work->target, message)) {
         return message_fail("%s: %s", task->target, message);
     }
     int code = shape_list_read(&work->shapes);

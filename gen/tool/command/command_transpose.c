@@ -176,7 +176,7 @@ const command command_transpose = {
     FOR_ALL | FOR_TRANSPOSE | FOR_MOVES,
     run_transpose,
     "FILE is a NumPy file or a picture. An array of more than two axes exchanges its last two; Python's "
-    "ipt.transpose(x) reverses all axes, as --axes can. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and "
+    "ipt.transpose_(x) reverses all axes, as --axes can. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and "
     "TGA pictures "
     "need -o FILE, whose extension names the format: .png .jpg .bmp .tga .pgm .ppm .pam.\n"
     "--raw takes NumPy's names of types, too, such as 300x200:float32.\n\n"

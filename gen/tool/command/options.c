@@ -16,14 +16,15 @@ enum {
 
 #define FIELD(name) offsetof(arguments, name)
 const option option_list[] = {
-    {"--device", "NAME", "part of the device's or platform's name", OPTION_TEXT, FOR_ALL, FIELD(device), 0, 0},
+    {"--device", "NAME", "part of the device's or platform's name; opencl, native, cuda or cuda:1", OPTION_TEXT,
+     FOR_ALL, FIELD(device), 0, 0},
     {"--cache", "DIR", "folder of the program cache, \"\" for none", OPTION_TEXT, FOR_ALL, FIELD(cache), 0, 0},
     {"--profile", NULL, "print only the device profile, for --profile FILE", OPTION_SWITCH, FOR_DEVICES,
      FIELD(write_profile), 0, 0},
     {"--profile", "FILE", "plan for another device: a file from 'ipt devices --profile'", OPTION_TEXT, FOR_SOURCES,
      FIELD(profile), 0, 0},
-    {"--target", "TARGET", "compile with clang for ptx:sm_NN, spirv, bitcode or amdgcn:NAME", OPTION_TEXT,
-     FOR_PRECOMPILE, FIELD(target), 0, 0},
+    {"--target", "TARGET", "compile for cuda:sm_NN with NVRTC, for ptx:sm_NN, spirv, bitcode or amdgcn:NAME with clang",
+     OPTION_TEXT, FOR_PRECOMPILE, FIELD(target), 0, 0},
     {"--output", "DIR", "write the programs to this folder, for --cache (also -o)", OPTION_TEXT, FOR_PRECOMPILE,
      FIELD(output), 0, 0},
     {"--output", "FILE", "write the wisdom to FILE, not to standard output (also -o)", OPTION_TEXT, FOR_TUNE,

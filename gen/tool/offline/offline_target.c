@@ -107,6 +107,7 @@ bool offline_read_target(const char *text, offline_target *target, char *message
     } kinds[] = {{"ptx", OFFLINE_PTX, "sm_", "0123456789"},
                  {"spirv", OFFLINE_SPIRV, NULL, NULL},
                  {"bitcode", OFFLINE_BITCODE, NULL, NULL},
+                 {"cuda", OFFLINE_CUDA, "sm_", "0123456789"},
                  {"amdgcn", OFFLINE_AMDGCN, "gfx", "abcdefghijklmnopqrstuvwxyz0123456789_"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t length = strlen(kinds[i].name), prefix;
@@ -115,7 +116,9 @@ bool offline_read_target(const char *text, offline_target *target, char *message
         }
         memset(target, 0, sizeof *target);
         target->kind = kinds[i].kind;
-        offline_find_llvm(target);
+        if (target->kind != OFFLINE_CUDA) {
+            offline_find_llvm(target);
+        }
         const char *processor = text[length] == ':' ? text + length + 1 : "";
         if (kinds[i].prefix == NULL) {
             return text[length] == '\0' || offline_fail(message, "target '%.60s': %s has no processors: use %s alone",
@@ -126,10 +129,13 @@ bool offline_read_target(const char *text, offline_target *target, char *message
             strspn(processor + prefix, kinds[i].rest) != strlen(processor + prefix) ||
             strlen(processor) >= sizeof target->processor) {
             return offline_fail(message, "target '%.60s' does not name a processor, such as %s", text,
-                                kinds[i].kind == OFFLINE_PTX ? "ptx:sm_80" : "amdgcn:gfx90a");
+                                kinds[i].kind == OFFLINE_PTX    ? "ptx:sm_80"
+                                : kinds[i].kind == OFFLINE_CUDA ? "cuda:sm_90"
+                                                                : "amdgcn:gfx90a");
         }
         strcpy(target->processor, processor);
         return true;
     }
-    return offline_fail(message, "'%.60s' is not a target: ptx:sm_80, spirv, bitcode and amdgcn:gfx90a are", text);
+    return offline_fail(message, "'%.60s' is not a target: cuda:sm_90, ptx:sm_80, spirv, bitcode and amdgcn:gfx90a are",
+                        text);
 }

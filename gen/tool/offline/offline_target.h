@@ -6,7 +6,8 @@
 
 enum { OFFLINE_MESSAGE_SIZE = 1000 /* of the longest sentence */ };
 
-typedef enum offline_kind { OFFLINE_PTX, OFFLINE_SPIRV, OFFLINE_BITCODE, OFFLINE_AMDGCN } offline_kind;
+/* For OFFLINE_CUDA the library calls NVRTC: no program is run. */
+typedef enum offline_kind { OFFLINE_PTX, OFFLINE_SPIRV, OFFLINE_BITCODE, OFFLINE_AMDGCN, OFFLINE_CUDA } offline_kind;
 
 typedef struct offline_target {
     offline_kind kind;
@@ -23,7 +24,7 @@ bool offline_other_llvm(offline_target *target);
 /* All functions below that return false put a sentence into message, OFFLINE_MESSAGE_SIZE bytes. */
 bool offline_fail(char *message, const char *format, ...);
 
-/* Parses "ptx:sm_80", "spirv", "bitcode" or "amdgcn:gfx90a". */
+/* Parses "ptx:sm_80", "spirv", "bitcode", "amdgcn:gfx90a" or "cuda:sm_90". */
 bool offline_read_target(const char *text, offline_target *target, char *message);
 
 #endif /* IPT_TOOL_OFFLINE_TARGET_H_INCLUDED */
