@@ -230,6 +230,7 @@ static ipt_result execute_async(ipt_context *context, ipt_mpi_plan *plan, unsign
 static ipt_result execute_device(ipt_context *context, cl_command_queue queue, ipt_mpi_plan *plan, unsigned char *data,
                                  size_t bytes, const ipt_host_options *options)
 {
+    const size_t held = ipt__mpi_share_bytes(&plan->shape);
     ipt__cu_address memory = 0;
     ipt__cu_stream stream = NULL;
     ipt_result result;
@@ -237,12 +238,12 @@ static ipt_result execute_device(ipt_context *context, cl_command_queue queue, i
     (void)queue;
     ipt__cuda_enter(context->context);
     failed = ipt__cu.cuStreamCreate(&stream, IPT__CU_NON_BLOCKING) ||
-             (bytes && ipt__cu.cuMemAlloc(&memory, bytes + 32)) ||
+             (held && ipt__cu.cuMemAlloc(&memory, held + 32)) ||
              (bytes && ipt__cu.cuMemcpyHtoDAsync(memory + 32, data, bytes, stream));
-    result = ipt_mpi_plan_execute_cuda(plan, bytes ? memory + 32 : 0, stream, options);
+    result = ipt_mpi_plan_execute_cuda(plan, held ? memory + 32 : 0, stream, options);
     if (bytes && ipt__cu.cuMemcpyDtoHAsync(data, memory + 32, bytes, stream))
         failed = 1;
-    if (ipt__cu.cuStreamSynchronize(stream) || (bytes && ipt__cu.cuMemFree(memory)) || ipt__cu.cuStreamDestroy(stream))
+    if (ipt__cu.cuStreamSynchronize(stream) || (held && ipt__cu.cuMemFree(memory)) || ipt__cu.cuStreamDestroy(stream))
         failed = 1;
     ipt__cuda_leave();
     return failed ? IPT_ERROR_OPENCL : result;
