@@ -245,6 +245,7 @@ static void device_classes_sub_groups(void **state)
                              intel_16 = {intel, NULL, {8, 16}, 16, 0, ~(cl_ulong)0, 0},
                              intel_8 = {intel_any, NULL, {8, 16}, 8, 0, ~(cl_ulong)0, 0};
     (void)state;
+    test_need_own_kernels();
     test_need_group_of_32();
     if (test_version() >= 20) { /* cl_khr_subgroups needs OpenCL 2.0 */
         check_chains(&khr_32, 2, 32, 4);

@@ -55,6 +55,7 @@ static void stress_device_kernels(void **state)
         {"one group", 1, 0, 4096},
     };
     (void)state;
+    test_need_own_kernels();
     try_contexts(limits, TEST_COUNT(limits), 2 * STRESS_CLASS_COUNT, 600000);
 }
 
@@ -72,6 +73,7 @@ static void stress_gpu_kernels(void **state)
         {"default limits, little local memory", 0, 0, 1024},
     };
     (void)state;
+    test_need_own_kernels();
     test_need_group_of_32();
     told_type = CL_DEVICE_TYPE_GPU;
     assert_true(try_contexts(limits, TEST_COUNT(limits), 2 * STRESS_CLASS_COUNT, 300000) > 20);
@@ -90,6 +92,7 @@ static void stress_held_panels(void **state)
     /* The longest panel has 67 columns, and the kernel needs up to 7 KiB for other data. */
     const size_t local = test_local_memory(), width = local > 26 << 10 ? 280 : local > 7168 ? (local - 7168) / 67 : 0;
     (void)state;
+    test_need_own_kernels();
     test_need_group_of_32();
     if (width < 100)
         test_skip("the device has less than 14 KiB of local memory");

@@ -27,6 +27,16 @@ static inline int device_is_named(cl_device_id device, const char *start)
     return !strncmp(name, start, strlen(start));
 }
 
+/* The CUDA driver under OpenCL's names: tests/cuda/opencl.c. */
+static inline int device_is_cudas(cl_device_id device)
+{
+    char name[256] = "";
+    cl_platform_id platform = NULL;
+    clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+    return !strncmp(name, "CUDA", sizeof name);
+}
+
 /* PoCL 3.1's driver without threads, "basic", runs a command in the thread that completes its last wait event. That
  * thread still has the event's lock and locks it again: a deadlock. */
 static inline int device_cannot_wait(cl_device_id device)

@@ -409,6 +409,14 @@ void test_need_failed_events(void)
 {
     if (device_keeps_failed(test_device))
         test_skip("a command whose wait event failed ends this OpenCL");
+    if (device_is_cudas(test_device))
+        test_skip("a stream of CUDA does not fail alone");
+}
+
+void test_need_own_kernels(void)
+{
+    if (device_is_cudas(test_device))
+        test_skip("the CUDA driver runs ipt's kernels as they are");
 }
 
 cl_uint test_sub_buffer_bits(void)
@@ -417,6 +425,8 @@ cl_uint test_sub_buffer_bits(void)
 #ifdef IPT_NO_OPENCL
     test_skip("the driver has no sub-buffers");
 #endif
+    if (device_is_cudas(test_device))
+        test_skip("CUDA has no sub-buffers");
     assert_int_equal(clGetDeviceInfo(test_device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL), CL_SUCCESS);
     return bits;
 }

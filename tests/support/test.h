@@ -201,6 +201,9 @@ void test_need_waiting_commands(void);
 /* Skips a test of commands whose wait event fails: some devices end the process. */
 void test_need_failed_events(void);
 
+/* Skips a test whose kernels are not ipt's, or are changed. */
+void test_need_own_kernels(void);
+
 /* Skips a test of kernels that need work-groups of 32. */
 #define test_need_group_of_32()                                                                                        \
     ((void)(test_group_limit() >= 32 || (test_skip("work-groups have fewer than 32 work-items"), 0)))
