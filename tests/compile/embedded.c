@@ -34,35 +34,7 @@ static cl_int no_compiler(cl_device_id device, cl_device_info name, size_t bytes
 #define IPT_NO_DISK_CACHE
 #define IPT_IMPLEMENTATION
 #include "embedded_kernels.h" /* includes ipt.h */
-
-static int transposes(ipt_context *context, size_t rows, size_t cols, unsigned flags, ipt_result expected)
-{
-    ipt_plan_desc desc;
-    ipt_plan *plan = NULL;
-    unsigned *matrix = (unsigned *)malloc(rows * cols * sizeof *matrix);
-    size_t i;
-    int good;
-    ipt_result result;
-    memset(&desc, 0, sizeof desc);
-    desc.rows = rows;
-    desc.cols = cols;
-    desc.elem_size = sizeof *matrix;
-    desc.flags = flags;
-    for (i = 0; matrix && i < rows * cols; ++i)
-        matrix[i] = (unsigned)i;
-    result = ipt_plan_create(context, &desc, &plan);
-    if (!result && matrix)
-        result = ipt_plan_execute_host(plan, matrix);
-    good = matrix && result == expected;
-    for (i = 0; good && !result && i < rows * cols; ++i)
-        good = matrix[i] == i % rows * cols + i / rows;
-    if (!good)
-        fprintf(stderr, "%zu x %zu: %s\n", rows, cols,
-                result != expected ? ipt_context_error(context) : "wrong elements");
-    ipt_plan_destroy(plan);
-    free(matrix);
-    return good;
-}
+#include "transposes.h"
 
 /* The user's action: y += a * x / 3, x in planes. */
 static int computes(ipt_context *context)

@@ -26,6 +26,6 @@ sed -n '/^#define IPT_ENTRY_POINT_LIST/,/^$/s/^ *X([^,]*[ *,]*\(cl[A-Z][A-Za-z]*
     grep -v -e WithSource -e clGetDeviceInfo > "$folder/embedded_entry_points.h"
 for compiler in "gcc -std=c99" "g++ -x c++ -std=c++11"; do
     command -v "${compiler%% *}" > /dev/null || { sh tests/skipped.sh note embedded "${compiler%% *} is not installed"; continue; }
-    $compiler -Wall -Wextra -Wpedantic -Werror -I. -I"$folder" -o "$folder/embedded" tests/compile/embedded.c -lOpenCL -lpthread
+    $compiler -Wall -Wextra -Wpedantic -Werror -I. -Itests/support -I"$folder" -o "$folder/embedded" tests/compile/embedded.c -lOpenCL -lpthread
     "$folder/embedded"
 done

@@ -49,7 +49,7 @@ done
 ! "$tool" precompile 300x177:4 --profile "$folder/profile" --target cuda:sm_30 -o "$folder/no" > "$folder/output" 2>&1 ||
     fail "NVRTC compiled without being there"
 grep -q "NVRTC cannot be loaded" "$folder/output" || fail "$(cat "$folder/output")"
-${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -Wpedantic -Werror -Wno-unused-function -I. -I"$folder" -o "$folder/embedded" \
+${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -Wpedantic -Werror -Wno-unused-function -I. -Itests/support -I"$folder" -o "$folder/embedded" \
     tests/cuda/embedded.c -lpthread -ldl
 "$folder/embedded" || fail "the embedded programs do not run"
 echo "the tool on CUDA: passed"
