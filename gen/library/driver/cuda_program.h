@@ -47,6 +47,7 @@ static ipt__cuda_head ipt__cuda_head_of(const char *text)
     return head;
 }
 
+#ifndef IPT_NO_KERNEL_SOURCE
 /* Adds `count` bytes to a text of *length bytes; out is NULL to count only. */
 static void ipt__cuda_put(char *out, size_t *length, const char *bytes, size_t count)
 {
@@ -132,6 +133,7 @@ static size_t ipt__cuda_translate(const char *text, char *out)
     }
     return length;
 }
+#endif
 
 /* Makes the text that NVRTC compiles of OpenCL C, which the caller frees. Returns NULL if out of memory. */
 static char *ipt__cuda_text(const char *source)
