@@ -9496,7 +9496,7 @@ static char *ipt__source_make(const ipt_allocator *allocator, ipt__kernel_id id,
 
 #ifndef IPT_NO_KERNEL_SOURCE
 /* The text of a program, which keeps it. NULL: out of memory. To unpack it takes a millisecond, and programs from a
- * cache and of the native driver do not need it: it is made when it is asked for. */
+ * cache and of the native driver do not need it: it is made at its first use. */
 static IPT__RARE const char *ipt__program_source(ipt_context *context, ipt__program *program)
 {
     const char *source;
