@@ -7782,6 +7782,9 @@ static IPT__RARE ipt_result ipt__opencl_list(cl_device_id *devices, size_t capac
 IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
     ipt_result result;
+#ifdef IPT_CUDA
+    const int cuda = !ipt__cuda_open(); /* first: if there is no device at all, the sentence is OpenCL's */
+#endif
     if (!count)
         return ipt__fail_null("count");
     *count = 0;
@@ -7789,7 +7792,7 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
         return ipt__fail_null("devices");
     result = ipt__opencl_list(devices, capacity, count);
 #ifdef IPT_CUDA
-    if (!ipt__cuda_open()) {
+    if (cuda) {
         int i;
         for (i = 0; i < ipt__cu.device_count && i < IPT__CUDA_DEVICES; ++i, ++*count)
             if (*count < capacity)

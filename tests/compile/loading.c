@@ -11,6 +11,8 @@ static char tried[4000];
 
 static void *found_open(const char *name, int flags)
 {
+    if (strstr(name, "libcuda")) /* the CUDA driver's library, which is not tried for OpenCL */
+        return NULL;
     strcat(strcat(tried, name), "\n");
     return present && !strcmp(name, present) ? (dlopen)("libOpenCL.so.1", flags) : NULL;
 }

@@ -65,12 +65,13 @@ for mpi in openmpi mpich; do
     # shellcheck disable=SC2086
     ${CC:-gcc} $flags -std=gnu11 -Wno-deprecated-declarations -fPIC -shared -I. -o "$folder/stand_in.so" \
         tests/cuda/stand_in.c -lOpenCL -lpthread
-    IPT_CUDA_LIBRARY=$IPT_CACHE_DIR/../stand_in.so
-    IPT_NVRTC_LIBRARY=$IPT_CUDA_LIBRARY
-    export IPT_CUDA_LIBRARY IPT_NVRTC_LIBRARY
-    expect 600 1 "$folder/$mpi/ranks_cuda" 20 "$seed"
-    expect 1200 6 "$folder/$mpi/ranks_cuda" $((cases / 5)) "$seed"
-    unset IPT_CUDA_LIBRARY IPT_NVRTC_LIBRARY
+    (
+        IPT_DEVICE=cuda IPT_CUDA_LIBRARY=$IPT_CACHE_DIR/../stand_in.so
+        IPT_NVRTC_LIBRARY=$IPT_CUDA_LIBRARY
+        export IPT_DEVICE IPT_CUDA_LIBRARY IPT_NVRTC_LIBRARY
+        expect 600 1 "$folder/$mpi/ranks_cuda" 20 "$seed"
+        expect 1200 6 "$folder/$mpi/ranks_cuda" $((cases / 5)) "$seed"
+    )
     expect 60 3 "$folder/$mpi/faults" pause
     for message in $messages; do
         for how in exit abort signal; do
