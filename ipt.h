@@ -2962,16 +2962,12 @@ static void ipt__part_print(ipt__text *out, const ipt__part *part)
     for (symbol = part->text; *symbol; ++symbol)
         ipt__text_unpack(out, *symbol);
 }
-#endif
 
 /* Adds the specialised text of one program. */
 static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
-#ifndef IPT_NO_KERNEL_SOURCE
     int i;
-#endif
     ipt__source_print_head(out, id, params);
-#ifndef IPT_NO_KERNEL_SOURCE
     ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", ipt__kernels[id].arguments);
     for (i = 0; i < IPT__PART_COUNT; ++i)
         if (ipt__kernels[id].parts >> i & 1)
@@ -2979,8 +2975,10 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
     if (params->action)
         ipt__text_add(out, "%s", params->action);
     ipt__part_print(out, &ipt__kernels[id].own);
-#endif
 }
+#else
+#define ipt__source_print ipt__source_print_head /* all that is left of a text */
+#endif
 #ifndef IPT_NO_BATCH
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/ready                                                                                                      */
@@ -7155,19 +7153,28 @@ static void ipt__hash_block(cl_uint *state, const unsigned char *block)
         words[i] = words[i - 16] + (IPT__ROTATE(a, 7) ^ IPT__ROTATE(a, 18) ^ a >> 3) + words[i - 7] +
                    (IPT__ROTATE(b, 17) ^ IPT__ROTATE(b, 19) ^ b >> 10);
     }
+/* The names of the eight words change places from round to round, so that none moves. */
+#define IPT__ROUND(a, b, c, d, e, f, g, h, round)                                                                      \
+    v[h] += (IPT__ROTATE(v[e], 6) ^ IPT__ROTATE(v[e], 11) ^ IPT__ROTATE(v[e], 25)) +                                   \
+            ((v[e] & v[f]) ^ (~v[e] & v[g])) + constants[round] + words[round];                                        \
+    v[d] += v[h];                                                                                                      \
+    v[h] += (IPT__ROTATE(v[a], 2) ^ IPT__ROTATE(v[a], 13) ^ IPT__ROTATE(v[a], 22)) +                                   \
+            ((v[a] & v[b]) ^ (v[a] & v[c]) ^ (v[b] & v[c]));
     memcpy(v, state, sizeof v);
-    for (i = 0; i < 64; ++i) {
-        const cl_uint first = v[7] + (IPT__ROTATE(v[4], 6) ^ IPT__ROTATE(v[4], 11) ^ IPT__ROTATE(v[4], 25)) +
-                              ((v[4] & v[5]) ^ (~v[4] & v[6])) + constants[i] + words[i];
-        const cl_uint second = (IPT__ROTATE(v[0], 2) ^ IPT__ROTATE(v[0], 13) ^ IPT__ROTATE(v[0], 22)) +
-                               ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += first;
-        v[0] = first + second;
+    for (i = 0; i < 64; i += 8) {
+        IPT__ROUND(0, 1, 2, 3, 4, 5, 6, 7, i)
+        IPT__ROUND(7, 0, 1, 2, 3, 4, 5, 6, i + 1)
+        IPT__ROUND(6, 7, 0, 1, 2, 3, 4, 5, i + 2)
+        IPT__ROUND(5, 6, 7, 0, 1, 2, 3, 4, i + 3)
+        IPT__ROUND(4, 5, 6, 7, 0, 1, 2, 3, i + 4)
+        IPT__ROUND(3, 4, 5, 6, 7, 0, 1, 2, i + 5)
+        IPT__ROUND(2, 3, 4, 5, 6, 7, 0, 1, i + 6)
+        IPT__ROUND(1, 2, 3, 4, 5, 6, 7, 0, i + 7)
     }
     for (i = 0; i < 8; ++i)
         state[i] += v[i];
 #undef IPT__ROTATE
+#undef IPT__ROUND
 }
 
 static void ipt__hash_begin(ipt__hash *hash)
@@ -7873,9 +7880,9 @@ typedef struct ipt__program {
     ipt__kernel_id id;
     ipt__params params;
     cl_program program;
-    cl_int refusal; /* why the device refused the last cached one; 0: it refused none */
-    char *source;
-    char hash[65];       /* of source */
+    cl_int refusal;      /* why the device refused the last cached one; 0: it refused none */
+    char *source;        /* the text; NULL: not made yet. See ipt__program_source */
+    char hash[65];       /* of the text's head, which has the hashes of its parts */
     const char *options; /* build options */
     char *texts;         /* owns the strings of params; NULL: none */
     /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */
@@ -9476,27 +9483,42 @@ static const char *ipt__program_options(const ipt_context *context, const ipt__p
     return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
-/* Makes a program's text, which the caller releases. Returns NULL if out of memory. */
-static char *ipt__source_make(const ipt_allocator *allocator, ipt__kernel_id id, const ipt__params *params)
+/* Makes what `print` prints of a program, which the caller releases. Returns NULL if out of memory. */
+static char *ipt__source_make(const ipt_allocator *allocator, ipt__kernel_id id, const ipt__params *params,
+                              void (*print)(ipt__text *, ipt__kernel_id, const ipt__params *))
 {
     ipt__text text = {NULL, 0, 0};
-    ipt__source_print(&text, id, params);
+    print(&text, id, params);
     text.capacity = text.length + 1;
     text.length = 0;
     text.text = (char *)ipt__allocate(allocator, text.capacity);
     if (text.text)
-        ipt__source_print(&text, id, params);
+        print(&text, id, params);
     return text.text;
 }
 
+#ifndef IPT_NO_KERNEL_SOURCE
+/* The text of a program, which keeps it. NULL: out of memory. To unpack it takes a millisecond, and programs from a
+ * cache and of the native driver do not need it: it is made at its first use. */
+static IPT__RARE const char *ipt__program_source(ipt_context *context, ipt__program *program)
+{
+    const char *source;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    if (!program->source)
+        program->source = ipt__source_make(&context->allocator, program->id, &program->params, ipt__source_print);
+    source = program->source;
+    IPT_LOCK_RELEASE(&context->lock);
+    return source;
+}
+#endif
+
 static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
 {
-    ipt__text head = {NULL, 0, 0};
-    program->source = ipt__source_make(&context->allocator, program->id, &program->params);
-    if (!program->source)
+    char *const head = ipt__source_make(&context->allocator, program->id, &program->params, ipt__source_print_head);
+    if (!head)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__source_print_head(&head, program->id, &program->params);
-    ipt__hash_text(program->source, head.length, program->hash, 64);
+    ipt__hash_text(head, strlen(head), program->hash, 64);
+    ipt__release(&context->allocator, head);
     program->options = ipt__program_options(context, &program->params);
     return IPT_SUCCESS;
 }
@@ -9824,8 +9846,10 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
 /* Compiles a program and stores it. */
 static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__program *program)
 {
-    const char *source = program->source;
+    const char *source = ipt__program_source(context, program);
     cl_int error;
+    if (!source)
+        return IPT_ERROR_OUT_OF_MEMORY;
     program->program = ipt__calls(context)->clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
     if (error)
         return ipt__fail_opencl("clCreateProgramWithSource", error);
@@ -10049,7 +10073,7 @@ IPT_API IPT__RARE const char *ipt_context_entry_source(const ipt_context *contex
 #ifdef IPT_NO_KERNEL_SOURCE
     const char *const source = NULL;
 #else
-    const char *const source = program ? program->source : NULL;
+    const char *const source = program ? ipt__program_source((ipt_context *)context, program) : NULL;
 #endif
     if (options)
         *options = source ? program->options : NULL;
@@ -10077,10 +10101,11 @@ static int ipt__target_is_known(const char *text)
 }
 
 /* Compiles a program for a target cuda:sm_NN with NVRTC. No device is needed. The caller frees *code. */
-static ipt_result ipt__entry_compile(const ipt__program *program, const char *target, unsigned char **code,
-                                     size_t *bytes)
+static ipt_result ipt__entry_compile(ipt_context *context, ipt__program *program, const char *target,
+                                     unsigned char **code, size_t *bytes)
 {
 #if defined(IPT_CUDA) && !defined(IPT_NO_KERNEL_SOURCE)
+    const char *source;
     char *text, *log = NULL;
     int compiles;
     ipt_result result = IPT_SUCCESS;
@@ -10093,7 +10118,8 @@ static ipt_result ipt__entry_compile(const ipt__program *program, const char *ta
                          "target is %s, and NVRTC cannot be loaded: install libnvrtc.so.12 or .13, or name it in "
                          "IPT_NVRTC_LIBRARY",
                          target);
-    text = ipt__cuda_text(program->source);
+    source = ipt__program_source(context, program);
+    text = source ? ipt__cuda_text(source) : NULL;
     if (!text)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate memory for the text of a program");
     *code = ipt__cuda_compile(text, target + 5, bytes, &log);
@@ -10104,7 +10130,7 @@ static ipt_result ipt__entry_compile(const ipt__program *program, const char *ta
     free(log);
     return result;
 #else
-    (void)program, (void)code, (void)bytes;
+    (void)context, (void)program, (void)code, (void)bytes;
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "target is %s, and ipt was compiled without CUDA or without its kernels' text: define IPT_CUDA",
                      target);
@@ -10141,7 +10167,7 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
                          "target is NULL, and the context has no device whose code that would be");
     }
     if (program && cuda)
-        result = ipt__entry_compile(program, target, &compiled, &code_bytes);
+        result = ipt__entry_compile(context, program, target, &compiled, &code_bytes);
     if (result) {
         ipt__program_drop(context, program);
         return result;
@@ -18775,7 +18801,7 @@ static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
     const char *source = NULL;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
     if (*index < (size_t)device->kernel_count)
-        source = device->kernels[*index].program->source;
+        source = ipt__program_source(plan->context, device->kernels[*index].program);
     else
         *index -= (size_t)device->kernel_count;
     IPT_LOCK_RELEASE(&plan->workspace->lock);
@@ -25296,7 +25322,7 @@ static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, con
 /* The line of a program's text in which the action's first line is. 0: unknown. */
 static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, const ipt__params *params)
 {
-    char *const text = ipt__source_make(allocator, IPT__KERNEL_elements, params);
+    char *const text = ipt__source_make(allocator, IPT__KERNEL_elements, params, ipt__source_print);
     const char *at, *const end = text ? strstr(text, "#line 1 \"action\"\n") : NULL;
     size_t line = 1;
     for (at = text; end && at <= end + 16; ++at)
@@ -25788,7 +25814,7 @@ IPT_API const char *ipt_batch_source(const ipt_batch *batch)
     (void)batch;
     return NULL;
 #else
-    return batch ? batch->program->source : NULL;
+    return batch ? ipt__program_source(batch->context, batch->program) : NULL;
 #endif
 }
 /* ------------------------------------------------------------------------------------------------------------------ */

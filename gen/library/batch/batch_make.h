@@ -478,6 +478,6 @@ IPT_API const char *ipt_batch_source(const ipt_batch *batch)
     (void)batch;
     return NULL;
 #else
-    return batch ? batch->program->source : NULL;
+    return batch ? ipt__program_source(batch->context, batch->program) : NULL;
 #endif
 }

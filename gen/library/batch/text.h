@@ -175,7 +175,7 @@ static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, con
 /* The line of a program's text in which the action's first line is. 0: unknown. */
 static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, const ipt__params *params)
 {
-    char *const text = ipt__source_make(allocator, IPT__KERNEL_elements, params);
+    char *const text = ipt__source_make(allocator, IPT__KERNEL_elements, params, ipt__source_print);
     const char *at, *const end = text ? strstr(text, "#line 1 \"action\"\n") : NULL;
     size_t line = 1;
     for (at = text; end && at <= end + 16; ++at)

@@ -7,9 +7,9 @@ typedef struct ipt__program {
     ipt__kernel_id id;
     ipt__params params;
     cl_program program;
-    cl_int refusal; /* why the device refused the last cached one; 0: it refused none */
-    char *source;
-    char hash[65];       /* of source */
+    cl_int refusal;      /* why the device refused the last cached one; 0: it refused none */
+    char *source;        /* the text; NULL: not made yet. See ipt__program_source */
+    char hash[65];       /* of the text's head, which has the hashes of its parts */
     const char *options; /* build options */
     char *texts;         /* owns the strings of params; NULL: none */
     /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */

@@ -135,7 +135,7 @@ static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
     const char *source = NULL;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
     if (*index < (size_t)device->kernel_count)
-        source = device->kernels[*index].program->source;
+        source = ipt__program_source(plan->context, device->kernels[*index].program);
     else
         *index -= (size_t)device->kernel_count;
     IPT_LOCK_RELEASE(&plan->workspace->lock);

@@ -52,19 +52,28 @@ static void ipt__hash_block(cl_uint *state, const unsigned char *block)
         words[i] = words[i - 16] + (IPT__ROTATE(a, 7) ^ IPT__ROTATE(a, 18) ^ a >> 3) + words[i - 7] +
                    (IPT__ROTATE(b, 17) ^ IPT__ROTATE(b, 19) ^ b >> 10);
     }
+/* The names of the eight words change places from round to round, so that none moves. */
+#define IPT__ROUND(a, b, c, d, e, f, g, h, round)                                                                      \
+    v[h] += (IPT__ROTATE(v[e], 6) ^ IPT__ROTATE(v[e], 11) ^ IPT__ROTATE(v[e], 25)) +                                   \
+            ((v[e] & v[f]) ^ (~v[e] & v[g])) + constants[round] + words[round];                                        \
+    v[d] += v[h];                                                                                                      \
+    v[h] += (IPT__ROTATE(v[a], 2) ^ IPT__ROTATE(v[a], 13) ^ IPT__ROTATE(v[a], 22)) +                                   \
+            ((v[a] & v[b]) ^ (v[a] & v[c]) ^ (v[b] & v[c]));
     memcpy(v, state, sizeof v);
-    for (i = 0; i < 64; ++i) {
-        const cl_uint first = v[7] + (IPT__ROTATE(v[4], 6) ^ IPT__ROTATE(v[4], 11) ^ IPT__ROTATE(v[4], 25)) +
-                              ((v[4] & v[5]) ^ (~v[4] & v[6])) + constants[i] + words[i];
-        const cl_uint second = (IPT__ROTATE(v[0], 2) ^ IPT__ROTATE(v[0], 13) ^ IPT__ROTATE(v[0], 22)) +
-                               ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += first;
-        v[0] = first + second;
+    for (i = 0; i < 64; i += 8) {
+        IPT__ROUND(0, 1, 2, 3, 4, 5, 6, 7, i)
+        IPT__ROUND(7, 0, 1, 2, 3, 4, 5, 6, i + 1)
+        IPT__ROUND(6, 7, 0, 1, 2, 3, 4, 5, i + 2)
+        IPT__ROUND(5, 6, 7, 0, 1, 2, 3, 4, i + 3)
+        IPT__ROUND(4, 5, 6, 7, 0, 1, 2, 3, i + 4)
+        IPT__ROUND(3, 4, 5, 6, 7, 0, 1, 2, i + 5)
+        IPT__ROUND(2, 3, 4, 5, 6, 7, 0, 1, i + 6)
+        IPT__ROUND(1, 2, 3, 4, 5, 6, 7, 0, i + 7)
     }
     for (i = 0; i < 8; ++i)
         state[i] += v[i];
 #undef IPT__ROTATE
+#undef IPT__ROUND
 }
 
 static void ipt__hash_begin(ipt__hash *hash)

@@ -283,16 +283,12 @@ static void ipt__part_print(ipt__text *out, const ipt__part *part)
     for (symbol = part->text; *symbol; ++symbol)
         ipt__text_unpack(out, *symbol);
 }
-#endif
 
 /* Adds the specialised text of one program. */
 static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
-#ifndef IPT_NO_KERNEL_SOURCE
     int i;
-#endif
     ipt__source_print_head(out, id, params);
-#ifndef IPT_NO_KERNEL_SOURCE
     ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", ipt__kernels[id].arguments);
     for (i = 0; i < IPT__PART_COUNT; ++i)
         if (ipt__kernels[id].parts >> i & 1)
@@ -300,5 +296,7 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
     if (params->action)
         ipt__text_add(out, "%s", params->action);
     ipt__part_print(out, &ipt__kernels[id].own);
-#endif
 }
+#else
+#define ipt__source_print ipt__source_print_head /* all that is left of a text */
+#endif

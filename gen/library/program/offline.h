@@ -58,7 +58,7 @@ IPT_API IPT__RARE const char *ipt_context_entry_source(const ipt_context *contex
 #ifdef IPT_NO_KERNEL_SOURCE
     const char *const source = NULL;
 #else
-    const char *const source = program ? program->source : NULL;
+    const char *const source = program ? ipt__program_source((ipt_context *)context, program) : NULL;
 #endif
     if (options)
         *options = source ? program->options : NULL;
@@ -86,10 +86,11 @@ static int ipt__target_is_known(const char *text)
 }
 
 /* Compiles a program for a target cuda:sm_NN with NVRTC. No device is needed. The caller frees *code. */
-static ipt_result ipt__entry_compile(const ipt__program *program, const char *target, unsigned char **code,
-                                     size_t *bytes)
+static ipt_result ipt__entry_compile(ipt_context *context, ipt__program *program, const char *target,
+                                     unsigned char **code, size_t *bytes)
 {
 #if defined(IPT_CUDA) && !defined(IPT_NO_KERNEL_SOURCE)
+    const char *source;
     char *text, *log = NULL;
     int compiles;
     ipt_result result = IPT_SUCCESS;
@@ -102,7 +103,8 @@ static ipt_result ipt__entry_compile(const ipt__program *program, const char *ta
                          "target is %s, and NVRTC cannot be loaded: install libnvrtc.so.12 or .13, or name it in "
                          "IPT_NVRTC_LIBRARY",
                          target);
-    text = ipt__cuda_text(program->source);
+    source = ipt__program_source(context, program);
+    text = source ? ipt__cuda_text(source) : NULL;
     if (!text)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate memory for the text of a program");
     *code = ipt__cuda_compile(text, target + 5, bytes, &log);
@@ -113,7 +115,7 @@ static ipt_result ipt__entry_compile(const ipt__program *program, const char *ta
     free(log);
     return result;
 #else
-    (void)program, (void)code, (void)bytes;
+    (void)context, (void)program, (void)code, (void)bytes;
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "target is %s, and ipt was compiled without CUDA or without its kernels' text: define IPT_CUDA",
                      target);
@@ -150,7 +152,7 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
                          "target is NULL, and the context has no device whose code that would be");
     }
     if (program && cuda)
-        result = ipt__entry_compile(program, target, &compiled, &code_bytes);
+        result = ipt__entry_compile(context, program, target, &compiled, &code_bytes);
     if (result) {
         ipt__program_drop(context, program);
         return result;

@@ -33,27 +33,42 @@ static const char *ipt__program_options(const ipt_context *context, const ipt__p
     return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
-/* Makes a program's text, which the caller releases. Returns NULL if out of memory. */
-static char *ipt__source_make(const ipt_allocator *allocator, ipt__kernel_id id, const ipt__params *params)
+/* Makes what `print` prints of a program, which the caller releases. Returns NULL if out of memory. */
+static char *ipt__source_make(const ipt_allocator *allocator, ipt__kernel_id id, const ipt__params *params,
+                              void (*print)(ipt__text *, ipt__kernel_id, const ipt__params *))
 {
     ipt__text text = {NULL, 0, 0};
-    ipt__source_print(&text, id, params);
+    print(&text, id, params);
     text.capacity = text.length + 1;
     text.length = 0;
     text.text = (char *)ipt__allocate(allocator, text.capacity);
     if (text.text)
-        ipt__source_print(&text, id, params);
+        print(&text, id, params);
     return text.text;
 }
 
+#ifndef IPT_NO_KERNEL_SOURCE
+/* The text of a program, which keeps it. NULL: out of memory. To unpack it takes a millisecond, and programs from a
+ * cache and of the native driver do not need it: it is made at its first use. */
+static IPT__RARE const char *ipt__program_source(ipt_context *context, ipt__program *program)
+{
+    const char *source;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    if (!program->source)
+        program->source = ipt__source_make(&context->allocator, program->id, &program->params, ipt__source_print);
+    source = program->source;
+    IPT_LOCK_RELEASE(&context->lock);
+    return source;
+}
+#endif
+
 static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
 {
-    ipt__text head = {NULL, 0, 0};
-    program->source = ipt__source_make(&context->allocator, program->id, &program->params);
-    if (!program->source)
+    char *const head = ipt__source_make(&context->allocator, program->id, &program->params, ipt__source_print_head);
+    if (!head)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__source_print_head(&head, program->id, &program->params);
-    ipt__hash_text(program->source, head.length, program->hash, 64);
+    ipt__hash_text(head, strlen(head), program->hash, 64);
+    ipt__release(&context->allocator, head);
     program->options = ipt__program_options(context, &program->params);
     return IPT_SUCCESS;
 }
@@ -381,8 +396,10 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
 /* Compiles a program and stores it. */
 static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__program *program)
 {
-    const char *source = program->source;
+    const char *source = ipt__program_source(context, program);
     cl_int error;
+    if (!source)
+        return IPT_ERROR_OUT_OF_MEMORY;
     program->program = ipt__calls(context)->clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
     if (error)
         return ipt__fail_opencl("clCreateProgramWithSource", error);
