@@ -6039,16 +6039,20 @@ static void ipt__cuda_forget(ipt__cuda_event *event)
     event->pending = NULL;
 }
 
-/* Records an event that still is to be; if that fails, waits for its stream. The caller holds the lock. The event's
- * context is current. */
+/* Records the end of an event's command. If that fails, nobody can wait for the event later: waits for the stream. The
+ * event's context is current. */
+static ipt__cu_result ipt__cuda_record_end(ipt__cuda_event *event, ipt__cu_stream stream)
+{
+    event->recorded = !ipt__cu.cuEventRecord(event->end, stream);
+    return event->recorded ? 0 : IPT__CU(cuStreamSynchronize, (stream));
+}
+
+/* Records an event that still is to be. The caller holds the lock. The event's context is current. */
 static ipt__cu_result ipt__cuda_record_locked(ipt__cuda_event *event)
 {
     ipt__cu_result error = 0;
-    if (!event->pending->captured) {
-        event->recorded = !ipt__cu.cuEventRecord(event->end, event->pending->stream);
-        if (!event->recorded) /* nobody can wait for the event later */
-            error = IPT__CU(cuStreamSynchronize, (event->pending->stream));
-    }
+    if (!event->pending->captured)
+        error = ipt__cuda_record_end(event, event->pending->stream);
     ipt__cuda_forget(event);
     return error;
 }
@@ -6657,10 +6661,9 @@ static cl_int ipt__cuda_ends(ipt__cuda_place *place, ipt__cu_result error)
 {
     ipt__cuda_queue *const queue = place->queue;
     ipt__cuda_event *const made = place->made;
-    if (!error && made && queue->base) {
-        error = IPT__CU(cuEventRecord, (made->end, queue->stream));
-        made->recorded = 1;
-    } else if (!error && made) {
+    if (!error && made && queue->base)
+        error = ipt__cuda_record_end(made, queue->stream);
+    else if (!error && made) {
         IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
         made->pending = queue;
         made->next = queue->pending;
@@ -7032,7 +7035,7 @@ static cl_int CL_API_CALL ipt__cuda_clGetEventProfilingInfo(cl_event event, cl_p
     float since = 0;
     cl_ulong time;
     ipt__cu_result error;
-    if (!asked->begin)
+    if (!asked->begin || !asked->recorded)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     ipt__cuda_enter(asked->context);
     error = IPT__CU(cuEventElapsedTime,
@@ -8033,6 +8036,20 @@ static int ipt__is_driver_name(const char *name, const char *driver)
     return name && strlen(name) == strlen(driver) && ipt__contains(driver, name);
 }
 
+/* The environment's name of a device. NULL: there is none, or it names another driver than the desc does. */
+static const char *ipt__environment_device(const ipt_context_desc *desc, char *room, size_t bytes)
+{
+#define IPT__DRIVER_NAME(id, name) name,
+    static const char *const drivers[] = {IPT_DRIVER_LIST(IPT__DRIVER_NAME)};
+#undef IPT__DRIVER_NAME
+    const char *const name = ipt__environment("IPT_DEVICE", room, bytes);
+    size_t i;
+    for (i = IPT_DRIVER_AUTO + 1; desc->driver != IPT_DRIVER_AUTO && i < IPT__DRIVER_COUNT; ++i)
+        if (i != (size_t)desc->driver && ipt__is_driver_name(name, drivers[i]))
+            return NULL;
+    return name;
+}
+
 static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_context_desc *desc,
                                                cl_device_id *device)
 {
@@ -8055,7 +8072,7 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %zu devices", count);
     }
     if (!name) {
-        name = ipt__environment("IPT_DEVICE", room, sizeof room);
+        name = ipt__environment_device(desc, room, sizeof room);
         source = "the environment's IPT_DEVICE";
     }
     if (ipt__is_driver_name(name, "opencl"))
@@ -8201,13 +8218,14 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     char room[256];
     const char *const name = desc->device_name || desc->context || desc->device
                                  ? desc->device_name
-                                 : ipt__environment("IPT_DEVICE", room, sizeof room);
+                                 : ipt__environment_device(desc, room, sizeof room);
 #ifdef IPT_CUDA
     cl_device_id gpu;
     ipt_result result;
     int number;
     *driver = IPT__DRIVER_CUDA;
-    if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number) || ipt__cuda_number(desc->device) >= 0)
+    if (desc->driver == IPT_DRIVER_CUDA || ipt__cuda_number(desc->device) >= 0 ||
+        (desc->driver == IPT_DRIVER_AUTO && ipt__is_cuda(name, &number)))
         return ipt__choose_cuda(desc, name, device);
     result = ipt__choose_general(desc, name, driver, device);
     if (!ipt__cuda_stands_in(desc, name, result, *driver, *device))

@@ -160,6 +160,20 @@ static int ipt__is_driver_name(const char *name, const char *driver)
     return name && strlen(name) == strlen(driver) && ipt__contains(driver, name);
 }
 
+/* The environment's name of a device. NULL: there is none, or it names another driver than the desc does. */
+static const char *ipt__environment_device(const ipt_context_desc *desc, char *room, size_t bytes)
+{
+#define IPT__DRIVER_NAME(id, name) name,
+    static const char *const drivers[] = {IPT_DRIVER_LIST(IPT__DRIVER_NAME)};
+#undef IPT__DRIVER_NAME
+    const char *const name = ipt__environment("IPT_DEVICE", room, bytes);
+    size_t i;
+    for (i = IPT_DRIVER_AUTO + 1; desc->driver != IPT_DRIVER_AUTO && i < IPT__DRIVER_COUNT; ++i)
+        if (i != (size_t)desc->driver && ipt__is_driver_name(name, drivers[i]))
+            return NULL;
+    return name;
+}
+
 static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_context_desc *desc,
                                                cl_device_id *device)
 {
@@ -182,7 +196,7 @@ static IPT__RARE ipt_result ipt__choose_device(ipt__driver_id driver, const ipt_
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %zu devices", count);
     }
     if (!name) {
-        name = ipt__environment("IPT_DEVICE", room, sizeof room);
+        name = ipt__environment_device(desc, room, sizeof room);
         source = "the environment's IPT_DEVICE";
     }
     if (ipt__is_driver_name(name, "opencl"))
@@ -328,13 +342,14 @@ static IPT__RARE ipt_result ipt__choose_driver(const ipt_context_desc *desc, ipt
     char room[256];
     const char *const name = desc->device_name || desc->context || desc->device
                                  ? desc->device_name
-                                 : ipt__environment("IPT_DEVICE", room, sizeof room);
+                                 : ipt__environment_device(desc, room, sizeof room);
 #ifdef IPT_CUDA
     cl_device_id gpu;
     ipt_result result;
     int number;
     *driver = IPT__DRIVER_CUDA;
-    if (desc->driver == IPT_DRIVER_CUDA || ipt__is_cuda(name, &number) || ipt__cuda_number(desc->device) >= 0)
+    if (desc->driver == IPT_DRIVER_CUDA || ipt__cuda_number(desc->device) >= 0 ||
+        (desc->driver == IPT_DRIVER_AUTO && ipt__is_cuda(name, &number)))
         return ipt__choose_cuda(desc, name, device);
     result = ipt__choose_general(desc, name, driver, device);
     if (!ipt__cuda_stands_in(desc, name, result, *driver, *device))

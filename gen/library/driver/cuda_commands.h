@@ -34,10 +34,9 @@ static cl_int ipt__cuda_ends(ipt__cuda_place *place, ipt__cu_result error)
 {
     ipt__cuda_queue *const queue = place->queue;
     ipt__cuda_event *const made = place->made;
-    if (!error && made && queue->base) {
-        error = IPT__CU(cuEventRecord, (made->end, queue->stream));
-        made->recorded = 1;
-    } else if (!error && made) {
+    if (!error && made && queue->base)
+        error = ipt__cuda_record_end(made, queue->stream);
+    else if (!error && made) {
         IPT_LOCK_ACQUIRE(&ipt__cuda_lock);
         made->pending = queue;
         made->next = queue->pending;
@@ -409,7 +408,7 @@ static cl_int CL_API_CALL ipt__cuda_clGetEventProfilingInfo(cl_event event, cl_p
     float since = 0;
     cl_ulong time;
     ipt__cu_result error;
-    if (!asked->begin)
+    if (!asked->begin || !asked->recorded)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     ipt__cuda_enter(asked->context);
     error = IPT__CU(cuEventElapsedTime,

@@ -185,16 +185,20 @@ static void ipt__cuda_forget(ipt__cuda_event *event)
     event->pending = NULL;
 }
 
-/* Records an event that still is to be; if that fails, waits for its stream. The caller holds the lock. The event's
- * context is current. */
+/* Records the end of an event's command. If that fails, nobody can wait for the event later: waits for the stream. The
+ * event's context is current. */
+static ipt__cu_result ipt__cuda_record_end(ipt__cuda_event *event, ipt__cu_stream stream)
+{
+    event->recorded = !ipt__cu.cuEventRecord(event->end, stream);
+    return event->recorded ? 0 : IPT__CU(cuStreamSynchronize, (stream));
+}
+
+/* Records an event that still is to be. The caller holds the lock. The event's context is current. */
 static ipt__cu_result ipt__cuda_record_locked(ipt__cuda_event *event)
 {
     ipt__cu_result error = 0;
-    if (!event->pending->captured) {
-        event->recorded = !ipt__cu.cuEventRecord(event->end, event->pending->stream);
-        if (!event->recorded) /* nobody can wait for the event later */
-            error = IPT__CU(cuStreamSynchronize, (event->pending->stream));
-    }
+    if (!event->pending->captured)
+        error = ipt__cuda_record_end(event, event->pending->stream);
     ipt__cuda_forget(event);
     return error;
 }
