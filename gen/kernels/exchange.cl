@@ -118,32 +118,56 @@ IPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active, const ipt_g
 #endif
 }
 
-/* Exchanges the run of column i, of an earlier range, for its partner. */
-IPT_INLINE void ipt_exchange_column(const ipt_chunk *chunk, uint i, const ipt_given *g)
+/* Loads a turn of a parked run. */
+IPT_INLINE void ipt_load_parked(ipt_unit *parked, const ipt_run *run)
+{
+#pragma unroll
+    for (uint u = 0; u < IPT_STEPS; ++u)
+        ipt_load_if(&parked[u], run->line + u * IPT_LINE_LANES, ipt_in_run(run, u));
+}
+
+/* Exchanges the runs of columns i, i + IPT_LINES, ... below `end`, of earlier ranges, for their partners. The next turn
+ * is loaded before this one is stored, so that loads wait for memory together. */
+IPT_INLINE void ipt_exchange_from(const ipt_chunk *chunk, uint i, uint end, const ipt_given *g)
 {
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     const ipt_policy drop = ipt_policy_drop();
+    const uint units = chunk->y * g->element_units;
+    ipt_unit parked[IPT_STEPS], next[IPT_STEPS], own[IPT_STEPS];
     ipt_run run;
-    ipt_column column;
-    ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, ipt_column_at(chunk, i), g), chunk->y * g->element_units);
-    ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first, g);
-    for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
-        ipt_unit parked[IPT_STEPS], own[IPT_STEPS];
-#pragma unroll
-        for (uint u = 0; u < IPT_STEPS; ++u)
-            ipt_load_if(&parked[u], run.line + u * IPT_LINE_LANES, ipt_in_run(&run, u));
+    uint at = 0;
+    if (i < end) {
+        ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, ipt_column_at(chunk, i), g), units);
+        ipt_load_parked(parked, &run);
+    }
+    while (i < end) {
+        const ipt_run turn = run;
+        ipt_column column;
+        ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), turn.first, g);
+        at += IPT_TURN_UNITS;
+        if (at < run.turns_units) {
+            ipt_next_turn(&run);
+        } else {
+            at = 0;
+            i += IPT_LINES;
+            if (i < end)
+                ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, ipt_column_at(chunk, i), g), units);
+        }
+        if (i < end)
+            ipt_load_parked(next, &run);
 #pragma unroll
         for (uint u = 0; u < IPT_STEPS; ++u) {
-            const uint place = ipt_column_place(chunk, &column, &run, u, g);
-            ipt_read_if(&own[u], tile, place, ipt_in_run(&run, u));
-            ipt_write_if(tile, place, parked[u], ipt_in_run(&run, u));
+            const uint place = ipt_column_place(chunk, &column, &turn, u, g);
+            ipt_read_if(&own[u], tile, place, ipt_in_run(&turn, u));
+            ipt_write_if(tile, place, parked[u], ipt_in_run(&turn, u));
         }
         ipt_line_order();
 #pragma unroll
         for (uint u = 0; u < IPT_STEPS; ++u)
-            ipt_store_if(run.line + u * IPT_LINE_LANES, ipt_apply(own[u], g), ipt_in_run(&run, u), drop);
-        ipt_next_turn(&run);
-        ipt_next_column_turn(&column, g);
+            ipt_store_if(turn.line + u * IPT_LINE_LANES, ipt_apply(own[u], g), ipt_in_run(&turn, u), drop);
+#pragma unroll
+        for (uint u = 0; u < IPT_STEPS; ++u)
+            parked[u] = next[u];
     }
 }
 
@@ -220,11 +244,10 @@ IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk, bool deferred, cons
         const uint i = deferred ? chunk->deferred[n] : n;
         if (deferred == ipt_is_deferred(chunk, i) &&
             ipt_is_earlier(chunk, ipt_range_of(chunk, ipt_column_at(chunk, i), g), g))
-            ipt_exchange_column(chunk, i, g);
+            ipt_exchange_from(chunk, i, i + 1, g);
     }
 #else
-    for (uint i = chunk->takes_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->takes_end; i += IPT_LINES)
-        ipt_exchange_column(chunk, i, g);
+    ipt_exchange_from(chunk, chunk->takes_first + get_local_id(0) / IPT_LINE_LANES, chunk->takes_end, g);
 #endif
 }
 
@@ -304,8 +327,10 @@ IPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool acti
         const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1), to = ipt_tile_row(i, g->pitch, g->skew);
         if (lane == 0)
             chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;
-        for (uint q = lane; q * IPT_VECTOR_UNITS < shift + units; q += g->run_lanes)
-            ipt_fetch(chunk->vectors + to + q, columns.memory, begin / IPT_VECTOR_UNITS + q, columns.low, columns.high);
+        ipt_fetch_row(chunk->vectors + to, columns.memory, begin / IPT_VECTOR_UNITS, lane, g->run_lanes,
+                      (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS,
+                      begin - shift >= columns.low && begin + units + IPT_VECTOR_UNITS - 1 <= columns.high, columns.low,
+                      columns.high);
     }
 }
 

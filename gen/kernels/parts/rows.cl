@@ -15,6 +15,22 @@ IPT_FUNCTION uint ipt_tile_row(uint i, uint pitch, uint skew)
     return i * pitch + (i >> skew);
 }
 
+/* Fetches a work-item's vectors of a row: number `lane` of those from `vector` on, and every lanes-th one after it,
+ * below `end`. inside: all of them lie in [low, high), and need no checks, which take more instructions than the
+ * fetches. */
+IPT_INLINE void ipt_fetch_row(__local uint4 *to, __global ipt_unit *memory, ulong vector, uint lane, uint lanes,
+                              uint end, bool inside, ulong low, ulong high)
+{
+    if (inside) {
+        __global uint4 *from = (__global uint4 *)memory + vector;
+        for (uint q = lane; q < end; q += lanes)
+            ipt_fetch_inside(to + q, from + q);
+    } else {
+        for (uint q = lane; q < end; q += lanes)
+            ipt_fetch(to + q, memory, vector + q, low, high);
+    }
+}
+
 /* Fetches a tile into local memory in `blocks` blocks of block_rows rows. The tile has `rows` rows of `units` units;
  * the first begins at `begin`, and rows lie row_units apart. run_lanes work-items share a row. The host chooses
  * run_lanes so that all rows of one work-item begin at the same offset in a vector. It chooses block_rows so that all
@@ -36,19 +52,26 @@ IPT_FUNCTION void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matr
                 highest = backwards ? begin : last;
     const bool inside =
         lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low && highest + units + IPT_VECTOR_UNITS - 1 <= high;
-    ulong vector = own / IPT_VECTOR_UNITS + lane;
-    __local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;
-    uint i = first;
+    /* Instruction issue limits the exchange: rows of one vector for each work-item have a loop without anything else.
+     */
+    const bool single = inside && end <= run_lanes;
+    ulong vector = own / IPT_VECTOR_UNITS;
+    __global uint4 *from = (__global uint4 *)matrix + (vector + lane);
+    uint to = ipt_tile_row(first, pitch, skew), i = single && lane >= end ? rows : first;
     for (uint block = 1; block <= blocks; ++block) {
-        for (const uint block_end = min(rows, block * block_rows); i < block_end; i += step) {
-            __global uint4 *from = (__global uint4 *)matrix + vector;
-            for (uint q = 0; lane + q < end; q += run_lanes)
-                if (inside)
-                    ipt_fetch_inside(to + q, from + q);
-                else
-                    ipt_fetch(to + q, matrix, vector + q, low, high);
-            vector += from_step;
-            to += to_step;
+        const uint block_end = min(rows, block * block_rows);
+        if (single) {
+            for (; i < block_end; i += step) {
+                ipt_fetch_inside(vectors + (to + lane), from);
+                from += from_step;
+                to += to_step;
+            }
+        } else {
+            for (; i < block_end; i += step) {
+                ipt_fetch_row(vectors + to, matrix, vector, lane, run_lanes, end, inside, low, high);
+                vector += from_step;
+                to += to_step;
+            }
         }
         ipt_fetch_close_block();
     }
