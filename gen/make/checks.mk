@@ -87,6 +87,7 @@ check-gen: $(B)/embed #check ipt.h and ipt_kernels.h are current, and the librar
 	@$(B)/embed kernels gen/kernels.def $(NATIVE_C) $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
 	@for header in ipt.h ipt_kernels.h; do cmp $(B)/$$header.new $$header || \
 	    { echo "$$header is not what gen/ makes: run 'make gen'"; exit 1; }; done
+	@sh tests/random/planted.sh texts
 	@cd gen/library && for part in */*.h; do grep -q "^ *#include \"$$part\"" ipt.h || \
 	    { echo "gen/library/$$part: gen/library/ipt.h does not include it"; exit 1; }; done
 	@! grep -rnE '\bipt__opencl\b|(^|[^>.A-Za-z_"])cl[A-Z][A-Za-z]*\(' gen/library | grep -v '^gen/library/driver/' || \

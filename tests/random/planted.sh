@@ -1,10 +1,11 @@
 # Shows that tests/random/PROGRAM.c detects defects: `planted.sh PROGRAM "ARGUMENTS" [NAME]`. For each defect of
 # tests/random/PROGRAM.planted, or each whose name contains NAME, builds the program against a copy of ipt.h, the kernels and the
 # examples with the defect. Fails unless a run with these arguments finds every defect. Environment: CC, CFLAGS, LDLIBS,
-# KERNEL_FILES (in the Makefile's order). Run it from the repository's root after `make build/embed`.
+# KERNEL_FILES (in the Makefile's order). `planted.sh texts` checks that each text to replace is there. Run it from the
+# repository's root after `make build/embed`.
 set -eu
 here=tests/random
-program=$1 arguments=$2 wanted=${3:-}
+program=$1 arguments=${2:-} wanted=${3:-}
 out=build/${program}_planted
 rm -rf $out
 mkdir -p $out
@@ -31,6 +32,23 @@ plant() {
         { print }
         END { exit !done }' "$3" > "$3.new" && mv "$3.new" "$3"
 }
+
+# The texts to replace are there, in all lists.
+if [ "$program" = texts ]; then
+    for list in $here/*.planted; do
+        grep -v '^#' "$list" > $out/list
+        while read -r line; do
+            for file in 2 5; do
+                [ -z "$(column $file)" ] || FROM=$(column $((file + 1))) awk 'index($0, ENVIRON["FROM"]) { found = 1; exit }
+                    END { exit !found }' "$(column $file)" || {
+                    echo "$list: $(column 1): $(column $file) lacks the text to replace"
+                    failed=1
+                }
+            done
+        done < $out/list
+    done
+    exit $failed
+fi
 
 grep -v '^#' $here/$program.planted | grep "$wanted" > $out/list
 while read -r line; do
