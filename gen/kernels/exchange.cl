@@ -458,6 +458,14 @@ IPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active, const ipt_gi
     return active;
 }
 
+/* Within the 64 registers of four work-groups, CUDA's compiler spills some and repeats loads of arguments in loops.
+ * Within the 48 of five it stores what a warp shares in uniform registers, and needs fewer. Tall matrices with axes are
+ * the exception. */
+#if defined(IPT_AS_CUDA) && IPT_GROUPS_AT_ONCE == 4 && !(IPT_AXES && IPT_TALL)
+#undef IPT_CUDA_GROUPS
+#define IPT_CUDA_GROUPS , 5
+#endif
+
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {

@@ -390,7 +390,9 @@ IPT_INLINE void ipt_finish_alone(const ipt_chunk *chunk, uint left, const ipt_gi
     }
 }
 
-#if defined(IPT_AS_CUDA) && IPT_REGISTERS /* two work-groups of a compute unit hold a panel in registers */
+/* CUDA's compiler does not know how much memory a launch gives, so it assumes three work-groups of a compute unit, and
+ * spills registers. There are two. */
+#ifdef IPT_AS_CUDA
 #undef IPT_CUDA_GROUPS
 #define IPT_CUDA_GROUPS , 2
 #endif

@@ -25,7 +25,7 @@ figures-quick: $(FIGURE_PROGRAMS:%=$(B)/%) #check the papers' figures with small
 	@$(RUN_FIGURES) OUT=$(B)/figures-quick sh tests/bench/figures/quick.sh $(FIGURES)
 
 .PHONY: bench-estimate bench-heuristics bench-seeds bench-portable bench-host bench-mpi bench-file bench-startup
-.PHONY: bench-batch bench-batch-choice bench-plan-time bench-python
+.PHONY: bench-batch bench-batch-choice bench-plan-time bench-python bench-drivers bench-torch
 # ARGUMENTS="[SHAPES] [SEED] [SECONDS] [ELEM_SIZE] [FILE]"
 bench-estimate: $(B)/estimate #bench the planner's choices against the best that a search finds
 	@$< $(ARGUMENTS)
@@ -71,3 +71,9 @@ bench-python: #bench ipt.transpose_ against NumPy's copy and fastremap: time and
 	@[ -x $(B)/python/venv/bin/python ] || $(SUBMAKE) check-python
 	@$(B)/python/venv/bin/pip install -q fastremap
 	@$(B)/python/venv/bin/python tests/bench/python.py $(SHAPE)
+
+bench-drivers: $(B)/drivers #bench CUDA against OpenCL on one GPU, in turns; ARGUMENTS="[SHAPES] [SEED] [MEGABYTES]"
+	@$< $(ARGUMENTS)
+
+bench-torch: #bench ipt.permute_ against PyTorch's copies, with PyTorch's Python: PYTHON=; ARGUMENTS="--full"
+	@$(PYTHON) tests/bench/torch_tensors.py $(ARGUMENTS)

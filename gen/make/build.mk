@@ -130,6 +130,14 @@ $(B)/sample/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/sample/%.o) $(TOOL_ARCHIVE)
 $(B)/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/%.o) $(TOOL_ARCHIVE)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
 
+# The same tests on a device of CUDA.
+$(B)/cuda/opencl.o: tests/cuda/opencl.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(filter-out -std=%,$(CFLAGS)) -Wno-unused-function -I. -c -o $@ $<
+
+$(B)/cuda/ipt_tests: $(TEST_SOURCES:%.c=$(B)/%.o) $(B)/cuda/opencl.o $(TOOL_ARCHIVE)
+	$(CC) -o $@ $^ -lcmocka -lpthread -ldl -lm
+
 $(B)/tests/single/ipt_tests: $(SINGLE_SOURCES:tests/%.c=$(B)/tests/single/%.o)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
 

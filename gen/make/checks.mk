@@ -188,15 +188,21 @@ tool-tests: $(B)/tests/ipt_tests $(B)/ipt #check the tool
 single-tests: $(B)/tests/single/ipt_tests
 	@for tests in $(SINGLE_TESTS); do $< "$$tests" || exit 1; done
 
-.PHONY: native native-tests native-sanitize cuda cuda-sanitize cuda-nvrtc cuda-nvrtc-quick
+.PHONY: native native-tests native-sanitize cuda cuda-gpu cuda-sanitize cuda-nvrtc cuda-nvrtc-quick
 native: single $(B)/ipt #check the native driver, and programs without OpenCL: CASES=200 SEED=1
 	@CC="$(CC)" sh tests/native/run.sh quick $(CASES) $(SEED)
 
 native-tests: $(B)/native/tests/ipt_tests #check the library's tests on the native driver, without OpenCL
 	@unset IPT_DEVICE; $<
 
+cuda: $(B)/cuda/ipt_tests $(B)/drivers
 cuda: $(B)/ipt #check the CUDA driver, and the tool on it, on a stand-in of CUDA: CASES=40 SEED=1
 	@CC="$(CC)" sh tests/cuda/run.sh quick $(CASES) $(SEED)
+
+# TOOLS="memcheck racecheck synccheck": those of compute-sanitizer.
+cuda-gpu: $(B)/cuda/ipt_tests #check the CUDA driver and the library's tests on a GPU; TOOLS=memcheck
+	@CC="$(CC)" sh tests/cuda/run.sh real $(or $(CASES),40) $(or $(SEED),1) '*' 10000
+	@for tool in "" $(TOOLS); do sh tests/cuda/suite.sh $< $(B)/cuda/suite $$tool || exit 1; done
 
 cuda-sanitize: $(B)/ipt #check the CUDA driver on the stand-in under clang's sanitizers
 	@CLANG="$(CLANG)" sh tests/cuda/run.sh sanitize $(CASES) $(SEED)

@@ -724,7 +724,7 @@ static void cuda_refusals(void **state)
 /* The desc's driver decides, whatever driver the environment's device names. */
 static void cuda_named_otherwise(void **state)
 {
-    static const char *const names[] = {"opencl", "native", "cuda"};
+    static const char *const names[] = {"opencl", "native", "cuda", "cuda:0"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
         for (int driver = IPT_DRIVER_NATIVE; driver <= IPT_DRIVER_CUDA; ++driver) {

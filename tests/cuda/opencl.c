@@ -1,5 +1,5 @@
-/* The CUDA driver as a library of OpenCL, so that tests that call OpenCL run on it unchanged: its operations under
- * their own names, and what such tests call beside them. */
+/* The CUDA driver under OpenCL's names, so that tests that call OpenCL run on it unchanged: its operations, and what
+ * such tests call beside them. Linked in place of OpenCL's library. */
 #define IPT_STATIC
 #define IPT_CUDA
 #define IPT_OPENCL_DYNAMIC

@@ -1,7 +1,7 @@
 # The CUDA driver: `run.sh quick [CASES] [SEED] [TESTS] [EXECUTIONS]` runs its tests and the tool's on the stand-in, which
-# computes by an OpenCL device; `run.sh sanitize` its tests under clang's sanitizers; `run.sh real` on the first device of CUDA;
-# `run.sh opencl FOLDER` makes a libOpenCL.so.1 there whose device is that of CUDA, for the library's own tests. TESTS is a
-# pattern, EXECUTIONS those of the stress. To be run from the repository's root, with the tool in build/ipt.
+# computes by an OpenCL device, and some of the library's tests in build/cuda/ipt_tests; `run.sh sanitize` its tests under
+# clang's sanitizers; `run.sh real` on the first device of CUDA. TESTS is a pattern, EXECUTIONS those of the stress. To be run
+# from the repository's root, with the tool in build/ipt.
 set -eu
 unset IPT_DEVICE
 mode=${1:-}
@@ -25,6 +25,9 @@ quick | sanitize)
         $compiler $flags -o "$out/cuda" tests/cuda/cuda.c -lcmocka -lpthread -ldl -lm
         "$out/cuda" "$cases" "$seed" "$tests" "$executions"
         sh tests/cuda/tool.sh build/ipt "$out/tool"
+        SUBJECTS=registers sh tests/cuda/suite.sh build/cuda/ipt_tests "$out/suite"
+        build/drivers 6 3 1 > "$out/drivers" || { cat "$out/drivers"; exit 1; }
+        tail -n 1 "$out/drivers"
         exit 0
     fi
     # Neither the stand-in nor OpenCL is instrumented.
@@ -40,13 +43,8 @@ real)
     $compiler $flags -o "$out/cuda" tests/cuda/cuda.c -lcmocka -lpthread -ldl -lm
     "$out/cuda" "$cases" "$seed" "$tests" "$executions"
     ;;
-opencl)
-    mkdir -p "$2"
-    $compiler $flags -Wno-unused-function -fPIC -shared -Wl,-soname,libOpenCL.so.1 -o "$2/libOpenCL.so.1" tests/cuda/opencl.c \
-        -ldl -lpthread
-    ;;
 *)
-    echo "usage: run.sh quick|sanitize|real|opencl [CASES|FOLDER] [SEED] [TESTS] [EXECUTIONS]" >&2
+    echo "usage: run.sh quick|sanitize|real [CASES] [SEED] [TESTS] [EXECUTIONS]" >&2
     exit 2
     ;;
 esac

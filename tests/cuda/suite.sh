@@ -1,21 +1,23 @@
-# The library's own tests on the first device of CUDA: `suite.sh TESTS FOLDER [memcheck|racecheck|synccheck]`, with the test
-# program and a folder for logs. Each test is a process, and as many run at a time as there are processors. With the name of
-# a tool of compute-sanitizer, the tests whose kernels it can watch run under it. Prints the tests that fail or are skipped, and a summary.
+# The library's own tests on the first device of CUDA: `suite.sh TESTS FOLDER [memcheck|racecheck|synccheck]`, with their program
+# for CUDA, build/cuda/ipt_tests, and a folder for logs. Each test is a process, and as many run at a time as there are processors. With the name of
+# a tool of compute-sanitizer, the tests whose kernels it can watch run under it. SUBJECTS="thin ..." names some subjects of tests.
+# Prints the tests that fail or are skipped, and a summary.
 set -eu
 unset IPT_DEVICE
 tests=$(realpath "$1") folder=$2 tool=${3:-}
 root=$(cd "$(dirname "$0")/../.." && pwd)
+subjects=${SUBJECTS:-}
 watched="shapes seeds moves axes views thin places batch actions registers exchange sequences pitch columns out_of_place workspace"
 rm -rf "$folder"
-mkdir -p "$folder/cl"
+mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 cd "$root"
-sh tests/cuda/run.sh opencl "$folder/cl"
-export LD_LIBRARY_PATH="$folder/cl:${LD_LIBRARY_PATH:-}" IPT_TEST_SKIPPED="$folder/skipped"
+export IPT_TEST_SKIPPED="$folder/skipped"
 # Tests of the tool start processes, whose device is OpenCL's.
-"$tests" --list 2> "$folder/list" | awk -v watched="$watched" -v tool="$tool" '
+[ -z "$tool" ] || [ -n "$subjects" ] || subjects=$watched
+"$tests" --list 2> "$folder/list" | awk -v subjects="$subjects" '
     $1 ~ /^(tool.*|files|pictures|offline|formats|encoded|messages|batches)$/ { next }
-    tool == "" || index(" " watched " ", " " $1 " ") { print $2 }' > "$folder/names"
+    subjects == "" || index(" " subjects " ", " " $1 " ") { print $2 }' > "$folder/names"
 export tests folder tool
 xargs -P "$(nproc)" -I NAME sh -c '
     timeout 900 ${tool:+compute-sanitizer --tool $tool --error-exitcode 9} "$tests" NAME > "$folder/NAME.log" 2>&1 ||

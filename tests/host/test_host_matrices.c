@@ -1189,29 +1189,37 @@ static void hostm_faults_of_builds(void **state)
     }
 }
 
-/* If the programs of its parts cannot be built, a plan with a free choice has no parts. */
+/* If the programs of its parts cannot be built, a plan with a free choice has no parts. Drivers build in different
+ * sequences, so each build fails once. */
 static void hostm_faults_of_parts(void **state)
 {
     (void)state;
     test_need_buffers((size_t)16 << 20);
     const ipt_plan_desc desc = {.rows = 3, .cols = 500000, .elem_size = 4};
     ipt_context *context = open_context(SEPARATE);
-    long builds = calls[CALL_clBuildProgram];
+    long builds = calls[CALL_clBuildProgram], without = 0;
     ipt_plan *plan = make_plan(&context, 0, &desc);
     builds = calls[CALL_clBuildProgram] - builds;
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
-    context = open_context(SEPARATE);
-    plan = NULL;
-    arm(builds - 1, DEVICE_LOST, CALL_clBuildProgram);
-    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
-    disarm();
-    assert_true(failed_call == CALL_clBuildProgram);
-    piece p = take(&desc, NULL, TEST_GUARD);
-    assert_true(executes(plan, &p) && executes(plan, &p));
-    give_back(&p);
-    ipt_plan_destroy(plan);
-    ipt_context_destroy(context);
+    for (long n = 0; n < builds; ++n) {
+        context = open_context(SEPARATE);
+        plan = NULL;
+        arm(n, DEVICE_LOST, CALL_clBuildProgram);
+        const ipt_result result = ipt_plan_create(context, &desc, &plan);
+        disarm();
+        assert_true(failed_call == CALL_clBuildProgram);
+        assert_int_equal(result == IPT_SUCCESS, plan != NULL);
+        if (!result) {
+            piece p = take(&desc, NULL, TEST_GUARD);
+            assert_true(executes(plan, &p) && executes(plan, &p));
+            give_back(&p);
+            ++without;
+        }
+        ipt_plan_destroy(plan);
+        ipt_context_destroy(context);
+    }
+    assert_true(without > 0);
 }
 
 /* Calls that only creating a plan needs. Each stage has its own kernel. */

@@ -1,7 +1,9 @@
 """PyTorch's tensors: on the CPU, and on CUDA where there is a GPU. IPT_TEST_SEED: other random tensors."""
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -309,3 +311,10 @@ def test_graphs():
         graph.replay()
         torch.cuda.synchronize()
         assert same(result, before.t()) and same(total, before.t() * 2)
+
+
+def test_benchmark():
+    """Four small tensors, as the benchmark measures them."""
+    script = Path(__file__).resolve().parents[1] / "bench" / "torch_tensors.py"
+    run = subprocess.run([sys.executable, str(script), "4", "1"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0 and re.search(r"^ipt is ahead in \d of 4; ", run.stdout, re.M), run.stdout + run.stderr

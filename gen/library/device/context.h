@@ -167,9 +167,11 @@ static const char *ipt__environment_device(const ipt_context_desc *desc, char *r
     static const char *const drivers[] = {IPT_DRIVER_LIST(IPT__DRIVER_NAME)};
 #undef IPT__DRIVER_NAME
     const char *const name = ipt__environment("IPT_DEVICE", room, bytes);
+    char driver[16];
     size_t i;
+    ipt__print(driver, sizeof driver, "%.*s", name ? (int)strcspn(name, ":") : 0, name ? name : ""); /* of cuda:1 */
     for (i = IPT_DRIVER_AUTO + 1; desc->driver != IPT_DRIVER_AUTO && i < IPT__DRIVER_COUNT; ++i)
-        if (i != (size_t)desc->driver && ipt__is_driver_name(name, drivers[i]))
+        if (i != (size_t)desc->driver && ipt__is_driver_name(driver, drivers[i]))
             return NULL;
     return name;
 }

@@ -61,10 +61,10 @@ class TorchTensor(Addressed):
 
     def __init__(self, tensor: Any) -> None:
         check_tensor(sys.modules["torch"], tensor)
-        if tensor.device.type == "cuda":
-            self.cuda = tensor.device.index
-        self.array, self.itemsize, self.shape = tensor, tensor.element_size(), tuple(tensor.shape)
-        self.strides = tuple(stride * self.itemsize for stride in tensor.stride())
+        if tensor.is_cuda:
+            self.cuda = tensor.get_device()
+        self.array, self.shape, size = tensor, tuple(tensor.shape), tensor.element_size()
+        self.itemsize, self.strides = size, tuple([stride * size for stride in tensor.stride()])
         self.first = tensor.data_ptr() + first_byte(self.shape, self.strides)
 
     @property
@@ -72,7 +72,9 @@ class TorchTensor(Addressed):
         return str(self.array.dtype).partition(".")[2]
 
     def stream(self) -> int:
-        return sys.modules["torch"].cuda.current_stream(self.cuda).cuda_stream
+        torch = sys.modules["torch"]
+        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None) # without an object, which takes microseconds
+        return torch.cuda.current_stream(self.cuda).cuda_stream if raw is None else raw(self.cuda)
 
     def changed(self) -> None:
         if not self.array.is_inference():  # such tensors have no version
@@ -83,14 +85,15 @@ class TorchTensor(Addressed):
         return torch.zeros(shape, dtype=getattr(torch, dtype), device=self.array.device)
 
     def view(self, shape: Tuple[int, ...], strides: Tuple[int, ...]) -> Any:
-        return self.array.as_strided(shape, tuple(stride // self.itemsize for stride in strides))
+        size = self.itemsize
+        return self.array.as_strided(shape, [stride // size for stride in strides])
 
 
 def check_tensor(torch: Any, tensor: Any) -> None:
     """Refuses tensors whose bytes alone are not what they are."""
     if tensor.layout != torch.strided or tensor.is_quantized:
         raise ValueError(f"array is a tensor of layout {tensor.layout}: ipt moves strided tensors of plain elements")
-    if tensor.device.type not in ("cpu", "cuda"):
+    if not tensor.is_cuda and not tensor.is_cpu:
         raise ValueError(f"array is on {tensor.device}: ipt takes tensors of the CPU and of CUDA")
     if tensor.is_conj() or tensor.is_neg():
         raise ValueError("array is conjugate or negative by a flag: pass array.resolve_conj() or array.resolve_neg()")

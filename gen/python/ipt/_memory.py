@@ -278,16 +278,17 @@ def memory_of(array: Any, writes: bool = True) -> Memory:
     """The array's memory. Raises for arrays that cannot change in place, with what would do. writes: it will change."""
     if _torch.traces(array):
         return TracedTensor(array)
-    arrays, torch, cupy = (sys.modules.get(name) for name in ("pyopencl.array", "torch", "cupy"))
+    torch = sys.modules.get("torch")
+    if torch is not None and is_a(array, torch.Tensor): # first, because calls on CUDA are short
+        registered_now = _torch.register()
+        return TracedTensor(array) if registered_now and _torch.traces(array) else TorchTensor(array)
     if is_a(array, (Tensor, CudaArray)):
         return array.made()
     if is_a(array, numpy.ndarray):
         return HostArray(array, writes)
+    arrays, cupy = sys.modules.get("pyopencl.array"), sys.modules.get("cupy")
     if arrays is not None and is_a(array, arrays.Array):
         return DeviceArray(array)
-    if torch is not None and is_a(array, torch.Tensor):
-        _torch.register()
-        return TracedTensor(array) if _torch.traces(array) else TorchTensor(array)
     if cupy is not None and is_a(array, cupy.ndarray):
         return CupyArray(array)
     if not hasattr(array, "__dlpack__") and hasattr(array, "__cuda_array_interface__") and not is_a(array, type):

@@ -11,18 +11,21 @@ from ._cuda import TorchTensor, refuse_grad
 torch: Any = None  # the module, once the operator is registered
 
 
-def register() -> None:
-    """Registers the operator if the program has imported PyTorch 2.4 or later."""
+def register() -> bool:
+    """Registers the operator if the program has imported PyTorch 2.4 or later. Returns whether it is new."""
     global torch
+    if torch is not None:
+        return False
     found = sys.modules.get("torch")
-    if torch is not None or not hasattr(getattr(found, "library", None), "custom_op"):
-        return
+    if not hasattr(getattr(found, "library", None), "custom_op"):
+        return False
     tag = getattr(found.Tag, "needs_exact_strides", found.Tag.needs_fixed_stride_order)  # type: ignore[union-attr]
     operator = found.library.custom_op(  # type: ignore[union-attr]
         "ipt::store_", _store, mutates_args=("array",), tags=(tag,),
         schema="(Tensor(a!) array, SymInt[] before, SymInt[] shape, SymInt[] strides, str order, bool gaps) -> ()")
     operator.register_fake(lambda *arguments: None)
     torch = found
+    return True
 
 
 def _store(array: Any, before: Sequence[int], shape: Sequence[int], strides: Sequence[int], order: str, gaps: bool) -> None:
