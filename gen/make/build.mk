@@ -138,6 +138,9 @@ $(B)/cuda/opencl.o: tests/cuda/opencl.c $(HEADERS)
 $(B)/cuda/ipt_tests: $(TEST_SOURCES:%.c=$(B)/%.o) $(B)/cuda/opencl.o $(TOOL_ARCHIVE)
 	$(CC) -o $@ $^ -lcmocka -lpthread -ldl -lm
 
+$(B)/cuda/walk: tests/oclgrind/walk.c $(TEST_HEADERS) $(HEADERS) $(B)/cuda/opencl.o
+	$(CC) $(CFLAGS) $(ONLY_OPENCL) -DWALK_PLAIN -I. -Itests/support -o $@ $< $(B)/cuda/opencl.o -lpthread -ldl -lm
+
 $(B)/tests/single/ipt_tests: $(SINGLE_SOURCES:tests/%.c=$(B)/tests/single/%.o)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
 

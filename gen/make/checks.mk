@@ -195,14 +195,15 @@ native: single $(B)/ipt #check the native driver, and programs without OpenCL: C
 native-tests: $(B)/native/tests/ipt_tests #check the library's tests on the native driver, without OpenCL
 	@unset IPT_DEVICE; $<
 
-cuda: $(B)/cuda/ipt_tests $(B)/drivers
+cuda: $(B)/cuda/ipt_tests $(B)/cuda/walk $(B)/drivers
 cuda: $(B)/ipt #check the CUDA driver, and the tool on it, on a stand-in of CUDA: CASES=40 SEED=1
 	@CC="$(CC)" sh tests/cuda/run.sh quick $(CASES) $(SEED)
 
-# TOOLS="memcheck racecheck synccheck": those of compute-sanitizer.
-cuda-gpu: $(B)/cuda/ipt_tests #check the CUDA driver and the library's tests on a GPU; TOOLS=memcheck
+cuda-gpu: $(B)/cuda/walk
+cuda-gpu: $(B)/cuda/ipt_tests #check the CUDA driver and the library's tests on a GPU, kernels under compute-sanitizer
 	@CC="$(CC)" sh tests/cuda/run.sh real $(or $(CASES),40) $(or $(SEED),1) '*' 10000
-	@for tool in "" $(TOOLS); do sh tests/cuda/suite.sh $< $(B)/cuda/suite $$tool || exit 1; done
+	@sh tests/cuda/suite.sh $< $(B)/cuda/suite
+	@sh tests/cuda/sanitize.sh $(B)/cuda/walk $(B)/cuda/sanitized memcheck racecheck synccheck
 
 cuda-sanitize: $(B)/ipt #check the CUDA driver on the stand-in under clang's sanitizers
 	@CLANG="$(CLANG)" sh tests/cuda/run.sh sanitize $(CASES) $(SEED)

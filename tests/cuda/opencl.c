@@ -84,7 +84,9 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t
 {
     const ipt__cuda_kernel *const asked = (const ipt__cuda_kernel *)(void *)kernel;
     return name == CL_KERNEL_PROGRAM ? ipt__cuda_answer(&asked->program, sizeof asked->program, capacity, value, size)
-                                     : CL_INVALID_VALUE;
+           : name == CL_KERNEL_FUNCTION_NAME
+               ? ipt__cuda_answer(asked->info->name, strlen(asked->info->name) + 1, capacity, value, size)
+               : CL_INVALID_VALUE;
 }
 
 cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count)

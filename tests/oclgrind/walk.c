@@ -6,6 +6,7 @@
  *   columns, columns_alone   bands with permuted columns, as team and alone
  *   KERNEL     only plans that launch this kernel, such as ipt_k_tile, or one of several in one argument
  *   FILE ...   replaces OLD by NEW in the text of a kernel, such as tile.cl: a planted defect; results are not compared
+ * With WALK_PLAIN it leaves out what only oclgrind needs, and the parameters.
  *
  * Prints one line for each launched program: `launched KERNEL TIMES PARAMETER=VALUE ...`. */
 #define _POSIX_C_SOURCE 200809L
@@ -32,6 +33,7 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
     return error;
 }
 
+#ifndef WALK_PLAIN
 /* In vector literals, replaces parts of vectors by single components. oclgrind's check of uninitialised memory crashes
  * at the masks that the compiler generates for `(uint4)(a.zw, b.xy)`. */
 static char *spell_literals(const char *text)
@@ -80,18 +82,25 @@ static void replace_all(char *text, const char *old, const char *new)
     for (; (text = strstr(text, old)) != NULL; text += strlen(old))
         memcpy(text, new, strlen(new));
 }
+#endif
 
 /* Plants the defect after the #line of its file. oclgrind does not support its compiler's output for `restrict`, nor
  * OpenCL C 2.0's atomics: replaces these by 1.2's. */
 static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                                                 const size_t *lengths, cl_int *error)
 {
-    char mark[64], *changed = spell_literals(texts[0]), *planted = NULL;
+    char mark[64], *planted = NULL, *changed;
     const char *begin, *place;
     cl_program program;
     (void)count, (void)lengths; /* ipt passes a single zero-terminated text */
+#ifdef WALK_PLAIN
+    changed = (char *)malloc(strlen(texts[0]) + 1);
+    strcpy(changed, texts[0]);
+#else
+    changed = spell_literals(texts[0]);
     replace_all(changed, "*restrict ", "*         ");
     replace_all(changed, "#define IPT_MEMORY_MODEL 3\n", "#define IPT_MEMORY_MODEL 0\n");
+#endif
     snprintf(mark, sizeof mark, "#line 1 \"%s\"\n", defect.file ? defect.file : "");
     begin = defect.file ? strstr(changed, mark) : NULL;
     place = begin ? strstr(begin, defect.old) : NULL;
@@ -111,6 +120,9 @@ static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context conte
 static cl_int copy_in(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes, const void *from,
                       cl_uint count, const cl_event *wait, cl_event *event)
 {
+#ifdef WALK_PLAIN
+    return clEnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, bytes, from, count, wait, event);
+#else
     static const char *text = "__kernel void walk_copy(__global uchar *from, __global uchar *to, ulong offset)\n"
                               "{ to[offset + get_global_id(0)] = from[get_global_id(0)]; }\n";
     static cl_context known;
@@ -131,6 +143,7 @@ static cl_int copy_in(cl_command_queue queue, cl_mem buffer, size_t offset, size
     clSetKernelArg(kernel, 1, sizeof buffer, &buffer);
     clSetKernelArg(kernel, 2, sizeof begin, &begin);
     return error ? error : clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &bytes, NULL, count, wait, event);
+#endif
 }
 
 static cl_int CL_API_CALL copied_clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern,
@@ -147,6 +160,7 @@ static cl_int CL_API_CALL copied_clEnqueueFillBuffer(cl_command_queue queue, cl_
     return error;
 }
 
+#ifndef WALK_PLAIN
 /* Never releases buffers: oclgrind reuses the number of a released buffer, with the state of the old bytes, which
  * causes false reports and crashes. */
 static cl_int CL_API_CALL kept_clReleaseMemObject(cl_mem buffer)
@@ -154,8 +168,8 @@ static cl_int CL_API_CALL kept_clReleaseMemObject(cl_mem buffer)
     (void)buffer;
     return CL_SUCCESS;
 }
-
 #define clReleaseMemObject kept_clReleaseMemObject
+#endif
 #define clEnqueueFillBuffer copied_clEnqueueFillBuffer
 #define clGetDeviceInfo told_clGetDeviceInfo
 #define clCreateProgramWithSource planted_clCreateProgramWithSource
@@ -170,6 +184,11 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
 #undef clEnqueueNDRangeKernel
 #include "whole.h"
 
+#ifdef WALK_PLAIN
+static const int plain = 1;
+#else
+static const int plain = 0;
+#endif
 static int cases, failures, compared = 1;
 enum { MOST_PLANTED = 1 }; /* most plans to execute with a planted defect: each takes long */
 static const char *only;   /* the kernel that plans must launch, or NULL */
@@ -193,7 +212,7 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
     int i;
     if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) ||
         clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof program, &program, NULL) ||
-        clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof source, source, NULL)) {
+        (!plain && clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof source, source, NULL))) {
         ++failures; /* without source, the kernel's name is unknown */
     } else if (!strncmp(name, "ipt_k_", 6)) {
         /* The parameters are in the first line, after the last hash. */
