@@ -114,7 +114,7 @@
  * one and a half passes. The rest takes two: the first transposes panels of m rows (tall matrices) or m columns (wide
  * ones), which yields super-elements of m elements, and the second shuffles those to their places. ipt_plan_describe
  * returns a plan's stages as text; method.md explains them.
- * - max_workspace limits the workspace. sequence forces a method, or one of Gomez-Luna et al. 2016, section 5.1. With
+ * - max_workspace limits the workspace. sequence forces a method, or one of Gomez-Luna et al. 2016, section 4.1. With
  *   IPT_SEQUENCE_AUTO or TWO_PASS, tile_m (rows >= cols) or tile_n (rows < cols) is m, if not 0.
  * - IPT_MEASURE times the most promising lengths m and bands on the device, with a temporary matrix or measure_buffer.
  *   The context keeps the choice for all later plans of the shape: its wisdom. ipt_wisdom_export writes wisdom as text.
@@ -428,7 +428,7 @@ typedef struct ipt_cl_event *cl_event;
 #endif
 
 /* X(enumerator, name). AUTO lets the planner choose. The others force one, or fail with the reason. The names 1 to 4.3
- * are those of Gomez-Luna et al. 2016, section 5.1 (see >>papers). */
+ * are those of Gomez-Luna et al. 2016, section 4.1 (see >>papers). */
 #define IPT_SEQUENCE_LIST(X)                                                                                           \
     X(IPT_SEQUENCE_AUTO, "auto") /* the planner chooses */                                                             \
     X(IPT_SEQUENCE_1, "1")       /* the whole matrix as one cycle-following stage */                                   \
@@ -538,6 +538,24 @@ typedef enum ipt_variant { IPT_VARIANT_LIST(IPT__VARIANT_ENUMERATOR) IPT__VARIAN
 
 /* The name in IPT_VARIANT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_variant_string(ipt_variant variant);
+
+/* The papers' complete methods, for ipt_plan_desc.method: each chooses tiles, sequence and the kernel of each stage as
+ * published. X(enumerator, name).
+ * - PPOPP_2014: tiles of 50 to 100 (section 7.4), sequence 3.1 (section 4.2). BS by work-group. PTTWAC 100! by SIMD
+ * unit; in registers if the super-element is a multiple or a divisor of the unit (section 5.2.1).
+ * - TPDS_2016: algorithms 2 and 3. BS if a tile fits local memory, else PTTWAC 010!. Tiles and super-elements get the
+ *   sets of work-items of section 5.2, PTTWAC 100! register tiling.
+ * - TPDS_2016_PADDED: algorithms 5 and 3, and the padding of algorithm 4; then as TPDS_2016. See IPT_PAD. */
+#define IPT_METHOD_LIST(X)                                                                                             \
+    X(IPT_METHOD_AUTO, "auto")             /* ipt's own choice */                                                      \
+    X(IPT_METHOD_PPOPP_2014, "ppopp-2014") /* Sung et al. 2014 */                                                      \
+    X(IPT_METHOD_TPDS_2016, "tpds-2016")   /* Gomez-Luna et al. 2016 */                                                \
+    X(IPT_METHOD_TPDS_2016_PADDED, "tpds-2016-padded")
+
+typedef enum ipt_method { IPT_METHOD_LIST(IPT__ENUMERATOR) IPT__METHOD_COUNT } ipt_method;
+
+/* The name in IPT_METHOD_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_method_string(ipt_method method);
 
 /* Block formats of an M x N matrix with M = M' * m, N = N' * n (Gomez-Luna et al. 2016, table 1). X(enumerator, name,
  * factors): the factors from the outermost to the innermost. M, m, N, n stand for M', m, N', n. */
@@ -737,8 +755,10 @@ typedef struct ipt_plan_desc {
     size_t strides[IPT_MAX_RANK];     /* bytes from one index of axis i of the source to the next; all 0: no gaps. See
                                          below */
     size_t strides_out[IPT_MAX_RANK]; /* bytes from one index of axis i of the result to the next; all 0: no gaps */
-} ipt_plan_desc; /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere
-                    mean defaults */
+    ipt_method method; /* a paper's complete method, for matrices: it chooses sequence, tiles, kernels and padding,
+                          whose fields are 0 then. UNSUPPORTED if the paper has no tiles for the shape or the device */
+} ipt_plan_desc;       /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere
+                          mean defaults */
 
 /* Arrays of up to IPT_MAX_RANK axes, such as numpy.transpose(source, axes) without a second array. rows and cols are 0
  * then, batch and batch_stride are of arrays. The plan takes one or more passes, each a batch of transpositions. Its
@@ -1707,6 +1727,11 @@ IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
 {
 #define IPT__VARIANT_NAME(enumerator, name, family, lanes, padding, registers, layout, interleaved) name "\0"
     return ipt__name_at(IPT_VARIANT_LIST(IPT__VARIANT_NAME), (int)variant, IPT__VARIANT_COUNT);
+}
+
+IPT_API IPT__RARE const char *ipt_method_string(ipt_method method)
+{
+    return ipt__name_at(IPT_METHOD_LIST(IPT__NAME_ROW), (int)method, IPT__METHOD_COUNT);
 }
 
 IPT_API IPT__RARE const char *ipt_host_string(ipt_host host)
@@ -10733,6 +10758,19 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
     desc->expression_argument = NULL;
 }
 
+#ifndef IPT_NO_PAPERS
+/* The device as the papers' heuristics see it. Their GPUs have SIMD units of 32, and so has every device here. */
+static ipt_heuristic_device ipt__heuristic_device_of(const ipt__limits *limits)
+{
+    ipt_heuristic_device device;
+    memset(&device, 0, sizeof device);
+    device.local_bytes = limits->local_memory;
+    device.max_group = limits->largest_group;
+    device.simd_width = 32;
+    return device;
+}
+#endif
+
 /* Whether a checked desc names formats; IPT_PAD; forced kernels. */
 static int ipt__has_formats(const ipt_plan_desc *desc)
 {
@@ -10744,7 +10782,7 @@ static int ipt__pads(const ipt_plan_desc *desc)
 }
 static int ipt__forces_kernels(const ipt_plan_desc *desc)
 {
-    return IPT__PAPERS && (desc->variant_010 || desc->variant_100);
+    return IPT__PAPERS && (desc->method || desc->variant_010 || desc->variant_100);
 }
 
 /* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. */
@@ -14847,7 +14885,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
 
 #else
 
-/* The sequences of Gomez-Luna et al., TPDS 2016, section 5.1. Each stage exchanges two neighbouring factors: M, m, N, n
+/* The sequences of Gomez-Luna et al., TPDS 2016, section 4.1. Each stage exchanges two neighbouring factors: M, m, N, n
  * stand for M', m, N', n. A sequence turns (M', m, N', n) into (N', n, M', m). A stage with a "*" also transposes its
  * super-elements, the factors after the exchanged ones. */
 typedef struct ipt__sequence_text {
@@ -14913,15 +14951,44 @@ static void ipt__factors_exchange(ipt__factors *factors, const ipt__exchange *ex
     memcpy(order, moved, 5);
 }
 
+/* The kernel of a stage in a paper's method. *lanes: work-items of a set, which section 5.2 of Gomez-Luna et al. 2016
+ * matches to a tile or super-element; 0: what the kernel has. */
+static ipt_variant ipt__method_variant(const ipt__problem *problem, const ipt__stage *stage, int single, size_t *lanes)
+{
+    static const ipt_variant tiles[] = {IPT_VARIANT_BS_VIRTUAL_8, IPT_VARIANT_BS_VIRTUAL_16, IPT_VARIANT_BS_SIMD,
+                                        IPT_VARIANT_BS_GROUP},
+                             runs[] = {IPT_VARIANT_PTTWAC_100_VIRTUAL_8_REGISTERS,
+                                       IPT_VARIANT_PTTWAC_100_VIRTUAL_16_REGISTERS,
+                                       IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS, IPT_VARIANT_PTTWAC_100_GROUP_REGISTERS};
+    const size_t unit = problem->unit_bytes;
+    const size_t bytes = unit * (single ? ipt__instance_units(problem, stage) : ipt__stage_units(problem, stage));
+    const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
+    const size_t set = ipt_heuristic_group_size(&device, bytes);
+    const int size = set <= 8 ? 0 : set <= 16 ? 1 : set <= 32 ? 2 : 3;
+    *lanes = 0;
+    if (single && bytes > problem->limits.local_memory)
+        return IPT_VARIANT_PTTWAC_010_REMAPPED;
+    if (problem->desc.method == IPT_METHOD_PPOPP_2014)
+        return single                                     ? IPT_VARIANT_BS_GROUP
+               : stage->length % 32 && 32 % stage->length ? IPT_VARIANT_PTTWAC_100_SIMD
+                                                          : IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS;
+    if (!single && size == 3)
+        *lanes = set;
+    return single ? tiles[size] : runs[size];
+}
+
 /* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
 static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
     const int single = stage->length == 1 && !stage->inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
-    const ipt_variant wanted = single ? problem->desc.variant_010 : problem->desc.variant_100;
+    size_t lanes = 0;
+    const ipt_variant wanted = problem->desc.method ? ipt__method_variant(problem, stage, single, &lanes)
+                               : single             ? problem->desc.variant_010
+                                                    : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t group = limits->group_size;
+    const size_t group = ipt__max(limits->group_size, lanes);
     size_t holds, flags;
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
@@ -16804,6 +16871,7 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
                              : desc->variant_010                     ? "variant_010"
                              : desc->variant_100                     ? "variant_100"
                              : desc->variant_pad                     ? "variant_pad"
+                             : desc->method                          ? "method"
                              : desc->from                            ? "from"
                              : desc->to                              ? "to"
                              : desc->flags & IPT_PAD                 ? "flags with IPT_PAD"
@@ -16919,21 +16987,60 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
+/* Chooses what a paper's method leaves to the plan; IPT_PAD does the rest of the padded one. */
+static ipt_result ipt__problem_choose_method(ipt__problem *problem)
+{
+    ipt_plan_desc *const desc = &problem->desc;
+    const int first = desc->method == IPT_METHOD_PPOPP_2014;
+    const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
+    const char *const chosen = desc->sequence                          ? "sequence"
+                               : desc->tile_m                          ? "tile_m"
+                               : desc->tile_n                          ? "tile_n"
+                               : desc->variant_010                     ? "variant_010"
+                               : desc->variant_100                     ? "variant_100"
+                               : desc->variant_pad                     ? "variant_pad"
+                               : desc->flag_spread                     ? "flag_spread"
+                               : desc->from                            ? "from"
+                               : desc->to                              ? "to"
+                               : desc->flags & (IPT_PAD | IPT_MEASURE) ? "flags"
+                               : desc->move                            ? "move"
+                                                                       : NULL;
+    size_t ignored[2];
+    ipt_result result;
+    if ((int)desc->method < 0 || desc->method >= IPT__METHOD_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %d, which is unknown", (int)desc->method);
+    if (!desc->method)
+        return IPT_SUCCESS;
+    if (chosen)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %s, which chooses by itself: set %s to 0",
+                         ipt_method_string(desc->method), chosen);
+    if (!desc->rows || !desc->cols || !desc->elem_size)
+        return IPT_SUCCESS;
+    if (desc->method == IPT_METHOD_TPDS_2016_PADDED) {
+        desc->flags |= IPT_PAD;
+        desc->variant_pad = IPT_VARIANT_PAD_CHAINED;
+        return IPT_SUCCESS;
+    }
+    result = ipt_heuristic_tiles(first ? IPT_HEURISTIC_SEED_000_RANGE : IPT_HEURISTIC_ALGORITHM_2, &device, desc->rows,
+                                 desc->cols, desc->elem_size, &desc->tile_m, &desc->tile_n, &ignored[0], &ignored[1]);
+    if (result)
+        return ipt__fail_further(result, first ? "method is ppopp-2014" : "method is tpds-2016");
+    desc->sequence =
+        first ? IPT_SEQUENCE_3_1
+              : ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
+    return IPT_SUCCESS;
+}
+
 /* Chooses missing tiles, padding and sequence for IPT_PAD: algorithms 5 and 3 of Gomez-Luna et al., TPDS 2016. */
 static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 {
     ipt_plan_desc *const desc = &problem->desc;
-    const ipt__limits *const limits = &problem->limits;
-    ipt_heuristic_device device;
+    const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
     /* The sides whose factors the sequence uses; the other sides get no padding. */
     const int uses_m = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2;
     const int uses_n = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1;
     size_t side, ignored, more;
     ipt_result result = IPT_SUCCESS;
-    memset(&device, 0, sizeof device);
-    device.local_bytes = limits->local_memory;
-    device.max_group = limits->largest_group;
-    device.simd_width = limits->cpu ? 1 : 32;
     side = desc->rows; /* the heuristic treats each side alone */
     if (uses_m && desc->tile_m)
         problem->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
@@ -17205,6 +17312,11 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
     if (IPT__PAPERS && (desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
+#ifndef IPT_NO_PAPERS
+    result = ipt__problem_choose_method(problem);
+    if (result)
+        return result;
+#endif
     result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);

@@ -682,7 +682,7 @@ static int try_padded(ipt_context *context, const ipt_plan_desc *shape, size_t *
 {
     ipt_plan_desc desc = *shape;
     ipt_plan *plan = NULL;
-    desc.flags |= IPT_PAD;
+    desc.flags |= desc.method ? 0 : IPT_PAD;
     const ipt_result result = ipt_plan_create(context, &desc, &plan);
     if (result != IPT_SUCCESS) {
         assert_null(plan);
@@ -703,7 +703,8 @@ static int try_padded(ipt_context *context, const ipt_plan_desc *shape, size_t *
     if (desc.tile_m && desc.tile_n)
         right = right && (desc.rows + *pad_rows) % desc.tile_m == 0 && (desc.cols + *pad_cols) % desc.tile_n == 0;
     if (*pad_cols && desc.rows > 1) /* if the plan adds columns, the requested kernel must move them */
-        right = right && source_defines(plan, "CHAINED", 1) == (desc.variant_pad == IPT_VARIANT_PAD_CHAINED);
+        right =
+            right && source_defines(plan, "CHAINED", 1) == (desc.variant_pad == IPT_VARIANT_PAD_CHAINED || desc.method);
     right = right && run_padded(plan, &desc);
     if (!right) {
         print_seed_fields(&desc);
@@ -766,6 +767,27 @@ static void seeds_padding(void **state)
     test_expect_error(ipt_plan_create(context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch_stride",
                       test_number(desc.batch_stride));
     assert_null(plan);
+    ipt_context_destroy(context);
+}
+
+/* The padded method of 2016: without flags, and with the published chain. */
+static void seeds_padding_by_method(void **state)
+{
+    (void)state;
+    static const size_t shapes[][2] = {{101, 103}, {619, 661}, {1009, 5}, {96, 131}, {67, 71}, {720, 180}, {7, 11}};
+    static const size_t element_sizes[] = {4, 8, 3};
+    ipt_context *context = make_padding_context();
+    size_t pad_rows, pad_cols, padded = 0;
+    for (size_t i = 0; i < TEST_COUNT(shapes) * 3; ++i) {
+        const ipt_plan_desc desc = {.rows = shapes[i / 3][0],
+                                    .cols = shapes[i / 3][1],
+                                    .elem_size = element_sizes[i % 3],
+                                    .batch = i % 2 ? 2 : 1,
+                                    .method = IPT_METHOD_TPDS_2016_PADDED};
+        assert_true(try_padded(context, &desc, &pad_rows, &pad_cols));
+        padded += pad_rows || pad_cols;
+    }
+    assert_true(padded >= 9);
     ipt_context_destroy(context);
 }
 
@@ -1039,13 +1061,11 @@ static void seeds_repeated(void **state)
 }
 
 const struct CMUnitTest test_seeds[] = {
-    TEST_CASE(seeds_variants),    TEST_CASE(seeds_batches),
-    TEST_CASE(seeds_cycles),      TEST_CASE(seeds_flag_spread),
-    TEST_CASE(seeds_in_the_plan), TEST_CASE(seeds_formats),
-    TEST_CASE(seeds_layouts),     TEST_CASE(seeds_formats_errors),
-    TEST_CASE(seeds_padding),     TEST_CASE(seeds_padding_by_tiles),
-    TEST_CASE(seeds_combined),    TEST_CASE(seeds_padding_errors),
-    TEST_CASE(seeds_bad_input),   TEST_CASE(seeds_little_local_memory),
+    TEST_CASE(seeds_variants),         TEST_CASE(seeds_batches),           TEST_CASE(seeds_cycles),
+    TEST_CASE(seeds_flag_spread),      TEST_CASE(seeds_in_the_plan),       TEST_CASE(seeds_formats),
+    TEST_CASE(seeds_layouts),          TEST_CASE(seeds_formats_errors),    TEST_CASE(seeds_padding),
+    TEST_CASE(seeds_padding_by_tiles), TEST_CASE(seeds_padding_by_method), TEST_CASE(seeds_combined),
+    TEST_CASE(seeds_padding_errors),   TEST_CASE(seeds_bad_input),         TEST_CASE(seeds_little_local_memory),
     TEST_CASE(seeds_repeated),
 };
 const size_t test_seeds_count = TEST_COUNT(test_seeds);

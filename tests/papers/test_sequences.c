@@ -1,6 +1,8 @@
 /* Contract: a forced sequence gives the right result with every tile that divides the matrix, or fails with the reason.
  * Sequences 3.3 to 4.3 may be unsupported as a whole, with a message about it. */
 #include "test.h"
+#include <stdio.h>
+#include <string.h>
 
 static int needs_tile_m(ipt_sequence sequence)
 {
@@ -154,7 +156,155 @@ static void sequences_errors(void **state)
     }
 }
 
+/* The tiles and the sequence that a paper chooses, by its heuristics: 0 if it has none. */
+static int published(ipt_method method, const ipt_plan_desc *desc, size_t local_bytes, size_t tile[2], size_t pad[2],
+                     ipt_sequence *sequence)
+{
+    const ipt_heuristic_device device = {.local_bytes = local_bytes, .max_group = 256, .simd_width = 32};
+    const ipt_heuristic heuristic = method == IPT_METHOD_PPOPP_2014  ? IPT_HEURISTIC_SEED_000_RANGE
+                                    : method == IPT_METHOD_TPDS_2016 ? IPT_HEURISTIC_ALGORITHM_2
+                                                                     : IPT_HEURISTIC_ALGORITHM_5;
+    if (ipt_heuristic_tiles(heuristic, &device, desc->rows, desc->cols, desc->elem_size, &tile[0], &tile[1], &pad[0],
+                            &pad[1]))
+        return 0;
+    *sequence = method == IPT_METHOD_PPOPP_2014
+                    ? IPT_SEQUENCE_3_1
+                    : ipt_heuristic_sequence(&device, desc->rows + pad[0], desc->cols + pad[1], desc->elem_size,
+                                             tile[0], tile[1]);
+    return 1;
+}
+
+/* The kernel of a super-element of the given bytes in a method of 2016. */
+static const char *kernel_of(size_t bytes)
+{
+    return bytes <= 23 * 4   ? "by pttwac-100-virtual-8-registers"
+           : bytes <= 47 * 4 ? "by pttwac-100-virtual-16-registers"
+           : bytes <= 95 * 4 ? "by pttwac-100-simd-registers"
+                             : "by pttwac-100-group-registers";
+}
+
+/* Methods take the papers' tiles, sequences and kernels, and move every element right. */
+static void sequences_methods(void **state)
+{
+    (void)state;
+    static const size_t shapes[][3] = {{720, 180, 4},  {180, 720, 4}, {600, 500, 8},  {619, 661, 4}, {211, 223, 4},
+                                       {101, 103, 16}, {400, 350, 2}, {1000, 60, 12}, {64, 4096, 4}, {37, 41, 4},
+                                       {512, 512, 8},  {1, 100, 4},   {5400, 64, 1}};
+    const size_t local_bytes = 16384;
+    ipt_context *context = test_make_context(local_bytes);
+    size_t served = 0;
+    for (int method = IPT_METHOD_PPOPP_2014; method < IPT__METHOD_COUNT; ++method)
+        for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
+            ipt_plan_desc desc = {.rows = shapes[s][0], .cols = shapes[s][1], .elem_size = shapes[s][2]};
+            size_t tile[2], pad[2];
+            ipt_sequence sequence = IPT_SEQUENCE_AUTO;
+            const int has = published((ipt_method)method, &desc, local_bytes, tile, pad, &sequence);
+            char words[64];
+            ipt_plan *plan;
+            if (has && (pad[0] || pad[1])) /* seeds_padding_by_method has the buffers for it */
+                continue;
+            desc.method = (ipt_method)method;
+            const ipt_result result = test_try(context, &desc);
+            if (!has) {
+                test_expect_error(result, IPT_ERROR_UNSUPPORTED, NULL, NULL);
+                continue;
+            }
+            if (result && tile[0] * tile[1] / 8 > local_bytes) { /* not even the flags of a tile fit */
+                test_expect_error(result, IPT_ERROR_UNSUPPORTED, "pttwac-010-remapped", NULL);
+                continue;
+            }
+            if (result)
+                fail_msg("%s, %zu x %zu of %zu bytes: %s", ipt_method_string(desc.method), desc.rows, desc.cols,
+                         desc.elem_size, ipt_context_error(NULL));
+            assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+            snprintf(words, sizeof words, "sequence %s,", ipt_sequence_string(sequence));
+            if (!strstr(ipt_plan_describe(plan), words))
+                fail_msg("%s: no %s in: %s", ipt_method_string(desc.method), words, ipt_plan_describe(plan));
+            ipt_plan_destroy(plan);
+            ++served;
+        }
+    assert_true(served >= 20);
+    ipt_context_destroy(context);
+}
+
+/* What a method chooses by itself, nothing else names. */
+static void sequences_methods_alone(void **state)
+{
+    (void)state;
+    const ipt_plan_desc whole = {.rows = 600, .cols = 500, .elem_size = 4, .method = IPT_METHOD_TPDS_2016};
+    ipt_plan *plan;
+    for (int field = 0; field < 10; ++field) {
+        static const char *const names[] = {"sequence",    "tile_m",      "tile_n", "variant_010", "variant_100",
+                                            "variant_pad", "flag_spread", "from",   "flags",       "move"};
+        ipt_plan_desc desc = whole;
+        switch (field) {
+        case 0:
+            desc.sequence = IPT_SEQUENCE_3_1;
+            break;
+        case 1:
+            desc.tile_m = 50;
+            break;
+        case 2:
+            desc.tile_n = 50;
+            break;
+        case 3:
+            desc.variant_010 = IPT_VARIANT_BS_SIMD;
+            break;
+        case 4:
+            desc.variant_100 = IPT_VARIANT_PTTWAC_100_SIMD;
+            break;
+        case 5:
+            desc.variant_pad = IPT_VARIANT_PAD_CHAINED;
+            break;
+        case 6:
+            desc.flag_spread = 2;
+            break;
+        case 7:
+            desc.from = IPT_FORMAT_CM;
+            break;
+        case 8:
+            desc.flags = IPT_PAD;
+            break;
+        default:
+            desc.move = IPT_MOVE_ROTATE_90;
+            break;
+        }
+        test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, names[field], NULL);
+        assert_null(plan);
+    }
+    for (int i = 0; i < 2; ++i) {
+        ipt_plan_desc desc = whole;
+        desc.method = (ipt_method)(i ? IPT__METHOD_COUNT : -1);
+        test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "method", NULL);
+        assert_string_equal(ipt_method_string(desc.method), "unknown");
+    }
+    assert_string_equal(ipt_method_string(IPT_METHOD_TPDS_2016_PADDED), "tpds-2016-padded");
+}
+
+/* Super-elements of every length get the set of work-items of section 5.2. */
+static void sequences_methods_sets(void **state)
+{
+    (void)state;
+    static const size_t sides[] = {6, 23, 24, 47, 48, 95, 96, 250};
+    ipt_context *context = test_make_context(16384);
+    for (size_t i = 0; i < TEST_COUNT(sides); ++i) {
+        ipt_plan_desc desc = {.rows = sides[i], .cols = 37 * 61, .elem_size = 4, .method = IPT_METHOD_TPDS_2016};
+        ipt_plan *plan;
+        test_transposes(context, &desc);
+        assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+        const char *const at = strstr(ipt_plan_describe(plan), " super-elements of ");
+        unsigned long elements = 0;
+        if (at && sscanf(at, " super-elements of %lu", &elements) == 1 && !strstr(at, kernel_of(4 * elements)))
+            fail_msg("%lu elements, no %s in: %s", elements, kernel_of(4 * elements), ipt_plan_describe(plan));
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+}
+
 const struct CMUnitTest test_sequences[] = {
+    TEST_CASE(sequences_methods),
+    TEST_CASE(sequences_methods_alone),
+    TEST_CASE(sequences_methods_sets),
     TEST_CASE(sequences_forced),
     TEST_CASE(sequences_forced_with_little_local_memory),
     TEST_CASE(sequences_without_tiles),

@@ -1,4 +1,4 @@
-/* P-IPT (Sung et al. 2014, section 3): one worker, a work-item or a work-group, moves a whole cycle of
+/* P-IPT (Sung et al. 2014, section 4): one worker, a work-item or a work-group, moves a whole cycle of
  * super-elements. There are no flags. A worker walks the cycle of each of its slots, and moves the cycle if that slot
  * has the smallest number in it. Cycles are disjoint, so workers need no synchronisation. */
 #include "../parts/unit.cl"

@@ -1,4 +1,4 @@
-/* PTTWAC 010! (Sung et al. 2014, section 5.1; Gomez-Luna et al. 2016, section 5.3). A work-group
+/* PTTWAC 010! (Sung et al. 2014, section 5.1; Gomez-Luna et al. 2016, section 5.1). A work-group
  * transposes an instance, a rows x cols grid of elements, in global memory. Its work-items follow the cycles of units;
  * each unit has a flag in local memory. This serves instances that exceed local memory but whose flags fit.
  *

@@ -37,6 +37,11 @@ IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
     return ipt__name_at(IPT_VARIANT_LIST(IPT__VARIANT_NAME), (int)variant, IPT__VARIANT_COUNT);
 }
 
+IPT_API IPT__RARE const char *ipt_method_string(ipt_method method)
+{
+    return ipt__name_at(IPT_METHOD_LIST(IPT__NAME_ROW), (int)method, IPT__METHOD_COUNT);
+}
+
 IPT_API IPT__RARE const char *ipt_host_string(ipt_host host)
 {
     return ipt__name_at(IPT_HOST_LIST(IPT__NAME_ROW), (int)host, IPT__HOST_COUNT);

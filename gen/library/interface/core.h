@@ -173,8 +173,10 @@ typedef struct ipt_plan_desc {
     size_t strides[IPT_MAX_RANK];     /* bytes from one index of axis i of the source to the next; all 0: no gaps. See
                                          below */
     size_t strides_out[IPT_MAX_RANK]; /* bytes from one index of axis i of the result to the next; all 0: no gaps */
-} ipt_plan_desc; /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere
-                    mean defaults */
+    ipt_method method; /* a paper's complete method, for matrices: it chooses sequence, tiles, kernels and padding,
+                          whose fields are 0 then. UNSUPPORTED if the paper has no tiles for the shape or the device */
+} ipt_plan_desc;       /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere
+                          mean defaults */
 
 /* Arrays of up to IPT_MAX_RANK axes, such as numpy.transpose(source, axes) without a second array. rows and cols are 0
  * then, batch and batch_stride are of arrays. The plan takes one or more passes, each a batch of transpositions. Its

@@ -104,7 +104,7 @@
  * one and a half passes. The rest takes two: the first transposes panels of m rows (tall matrices) or m columns (wide
  * ones), which yields super-elements of m elements, and the second shuffles those to their places. ipt_plan_describe
  * returns a plan's stages as text; method.md explains them.
- * - max_workspace limits the workspace. sequence forces a method, or one of Gomez-Luna et al. 2016, section 5.1. With
+ * - max_workspace limits the workspace. sequence forces a method, or one of Gomez-Luna et al. 2016, section 4.1. With
  *   IPT_SEQUENCE_AUTO or TWO_PASS, tile_m (rows >= cols) or tile_n (rows < cols) is m, if not 0.
  * - IPT_MEASURE times the most promising lengths m and bands on the device, with a temporary matrix or measure_buffer.
  *   The context keeps the choice for all later plans of the shape: its wisdom. ipt_wisdom_export writes wisdom as text.

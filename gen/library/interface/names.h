@@ -95,7 +95,7 @@
 #endif
 
 /* X(enumerator, name). AUTO lets the planner choose. The others force one, or fail with the reason. The names 1 to 4.3
- * are those of Gomez-Luna et al. 2016, section 5.1 (see >>papers). */
+ * are those of Gomez-Luna et al. 2016, section 4.1 (see >>papers). */
 #define IPT_SEQUENCE_LIST(X)                                                                                           \
     X(IPT_SEQUENCE_AUTO, "auto") /* the planner chooses */                                                             \
     X(IPT_SEQUENCE_1, "1")       /* the whole matrix as one cycle-following stage */                                   \
@@ -205,6 +205,24 @@ typedef enum ipt_variant { IPT_VARIANT_LIST(IPT__VARIANT_ENUMERATOR) IPT__VARIAN
 
 /* The name in IPT_VARIANT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_variant_string(ipt_variant variant);
+
+/* The papers' complete methods, for ipt_plan_desc.method: each chooses tiles, sequence and the kernel of each stage as
+ * published. X(enumerator, name).
+ * - PPOPP_2014: tiles of 50 to 100 (section 7.4), sequence 3.1 (section 4.2). BS by work-group. PTTWAC 100! by SIMD
+ * unit; in registers if the super-element is a multiple or a divisor of the unit (section 5.2.1).
+ * - TPDS_2016: algorithms 2 and 3. BS if a tile fits local memory, else PTTWAC 010!. Tiles and super-elements get the
+ *   sets of work-items of section 5.2, PTTWAC 100! register tiling.
+ * - TPDS_2016_PADDED: algorithms 5 and 3, and the padding of algorithm 4; then as TPDS_2016. See IPT_PAD. */
+#define IPT_METHOD_LIST(X)                                                                                             \
+    X(IPT_METHOD_AUTO, "auto")             /* ipt's own choice */                                                      \
+    X(IPT_METHOD_PPOPP_2014, "ppopp-2014") /* Sung et al. 2014 */                                                      \
+    X(IPT_METHOD_TPDS_2016, "tpds-2016")   /* Gomez-Luna et al. 2016 */                                                \
+    X(IPT_METHOD_TPDS_2016_PADDED, "tpds-2016-padded")
+
+typedef enum ipt_method { IPT_METHOD_LIST(IPT__ENUMERATOR) IPT__METHOD_COUNT } ipt_method;
+
+/* The name in IPT_METHOD_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_method_string(ipt_method method);
 
 /* Block formats of an M x N matrix with M = M' * m, N = N' * n (Gomez-Luna et al. 2016, table 1). X(enumerator, name,
  * factors): the factors from the outermost to the innermost. M, m, N, n stand for M', m, N', n. */

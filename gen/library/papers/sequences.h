@@ -10,7 +10,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
 
 #else
 
-/* The sequences of Gomez-Luna et al., TPDS 2016, section 5.1. Each stage exchanges two neighbouring factors: M, m, N, n
+/* The sequences of Gomez-Luna et al., TPDS 2016, section 4.1. Each stage exchanges two neighbouring factors: M, m, N, n
  * stand for M', m, N', n. A sequence turns (M', m, N', n) into (N', n, M', m). A stage with a "*" also transposes its
  * super-elements, the factors after the exchanged ones. */
 typedef struct ipt__sequence_text {
@@ -76,15 +76,44 @@ static void ipt__factors_exchange(ipt__factors *factors, const ipt__exchange *ex
     memcpy(order, moved, 5);
 }
 
+/* The kernel of a stage in a paper's method. *lanes: work-items of a set, which section 5.2 of Gomez-Luna et al. 2016
+ * matches to a tile or super-element; 0: what the kernel has. */
+static ipt_variant ipt__method_variant(const ipt__problem *problem, const ipt__stage *stage, int single, size_t *lanes)
+{
+    static const ipt_variant tiles[] = {IPT_VARIANT_BS_VIRTUAL_8, IPT_VARIANT_BS_VIRTUAL_16, IPT_VARIANT_BS_SIMD,
+                                        IPT_VARIANT_BS_GROUP},
+                             runs[] = {IPT_VARIANT_PTTWAC_100_VIRTUAL_8_REGISTERS,
+                                       IPT_VARIANT_PTTWAC_100_VIRTUAL_16_REGISTERS,
+                                       IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS, IPT_VARIANT_PTTWAC_100_GROUP_REGISTERS};
+    const size_t unit = problem->unit_bytes;
+    const size_t bytes = unit * (single ? ipt__instance_units(problem, stage) : ipt__stage_units(problem, stage));
+    const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
+    const size_t set = ipt_heuristic_group_size(&device, bytes);
+    const int size = set <= 8 ? 0 : set <= 16 ? 1 : set <= 32 ? 2 : 3;
+    *lanes = 0;
+    if (single && bytes > problem->limits.local_memory)
+        return IPT_VARIANT_PTTWAC_010_REMAPPED;
+    if (problem->desc.method == IPT_METHOD_PPOPP_2014)
+        return single                                     ? IPT_VARIANT_BS_GROUP
+               : stage->length % 32 && 32 % stage->length ? IPT_VARIANT_PTTWAC_100_SIMD
+                                                          : IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS;
+    if (!single && size == 3)
+        *lanes = set;
+    return single ? tiles[size] : runs[size];
+}
+
 /* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
 static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
     const int single = stage->length == 1 && !stage->inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
-    const ipt_variant wanted = single ? problem->desc.variant_010 : problem->desc.variant_100;
+    size_t lanes = 0;
+    const ipt_variant wanted = problem->desc.method ? ipt__method_variant(problem, stage, single, &lanes)
+                               : single             ? problem->desc.variant_010
+                                                    : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t group = limits->group_size;
+    const size_t group = ipt__max(limits->group_size, lanes);
     size_t holds, flags;
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;

@@ -16,6 +16,7 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
                              : desc->variant_010                     ? "variant_010"
                              : desc->variant_100                     ? "variant_100"
                              : desc->variant_pad                     ? "variant_pad"
+                             : desc->method                          ? "method"
                              : desc->from                            ? "from"
                              : desc->to                              ? "to"
                              : desc->flags & IPT_PAD                 ? "flags with IPT_PAD"
@@ -131,21 +132,60 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
+/* Chooses what a paper's method leaves to the plan; IPT_PAD does the rest of the padded one. */
+static ipt_result ipt__problem_choose_method(ipt__problem *problem)
+{
+    ipt_plan_desc *const desc = &problem->desc;
+    const int first = desc->method == IPT_METHOD_PPOPP_2014;
+    const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
+    const char *const chosen = desc->sequence                          ? "sequence"
+                               : desc->tile_m                          ? "tile_m"
+                               : desc->tile_n                          ? "tile_n"
+                               : desc->variant_010                     ? "variant_010"
+                               : desc->variant_100                     ? "variant_100"
+                               : desc->variant_pad                     ? "variant_pad"
+                               : desc->flag_spread                     ? "flag_spread"
+                               : desc->from                            ? "from"
+                               : desc->to                              ? "to"
+                               : desc->flags & (IPT_PAD | IPT_MEASURE) ? "flags"
+                               : desc->move                            ? "move"
+                                                                       : NULL;
+    size_t ignored[2];
+    ipt_result result;
+    if ((int)desc->method < 0 || desc->method >= IPT__METHOD_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %d, which is unknown", (int)desc->method);
+    if (!desc->method)
+        return IPT_SUCCESS;
+    if (chosen)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %s, which chooses by itself: set %s to 0",
+                         ipt_method_string(desc->method), chosen);
+    if (!desc->rows || !desc->cols || !desc->elem_size)
+        return IPT_SUCCESS;
+    if (desc->method == IPT_METHOD_TPDS_2016_PADDED) {
+        desc->flags |= IPT_PAD;
+        desc->variant_pad = IPT_VARIANT_PAD_CHAINED;
+        return IPT_SUCCESS;
+    }
+    result = ipt_heuristic_tiles(first ? IPT_HEURISTIC_SEED_000_RANGE : IPT_HEURISTIC_ALGORITHM_2, &device, desc->rows,
+                                 desc->cols, desc->elem_size, &desc->tile_m, &desc->tile_n, &ignored[0], &ignored[1]);
+    if (result)
+        return ipt__fail_further(result, first ? "method is ppopp-2014" : "method is tpds-2016");
+    desc->sequence =
+        first ? IPT_SEQUENCE_3_1
+              : ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
+    return IPT_SUCCESS;
+}
+
 /* Chooses missing tiles, padding and sequence for IPT_PAD: algorithms 5 and 3 of Gomez-Luna et al., TPDS 2016. */
 static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 {
     ipt_plan_desc *const desc = &problem->desc;
-    const ipt__limits *const limits = &problem->limits;
-    ipt_heuristic_device device;
+    const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
     /* The sides whose factors the sequence uses; the other sides get no padding. */
     const int uses_m = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2;
     const int uses_n = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1;
     size_t side, ignored, more;
     ipt_result result = IPT_SUCCESS;
-    memset(&device, 0, sizeof device);
-    device.local_bytes = limits->local_memory;
-    device.max_group = limits->largest_group;
-    device.simd_width = limits->cpu ? 1 : 32;
     side = desc->rows; /* the heuristic treats each side alone */
     if (uses_m && desc->tile_m)
         problem->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
@@ -417,6 +457,11 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
     if (IPT__PAPERS && (desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
+#ifndef IPT_NO_PAPERS
+    result = ipt__problem_choose_method(problem);
+    if (result)
+        return result;
+#endif
     result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);

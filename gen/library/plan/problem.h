@@ -81,6 +81,19 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
     desc->expression_argument = NULL;
 }
 
+#ifndef IPT_NO_PAPERS
+/* The device as the papers' heuristics see it. Their GPUs have SIMD units of 32, and so has every device here. */
+static ipt_heuristic_device ipt__heuristic_device_of(const ipt__limits *limits)
+{
+    ipt_heuristic_device device;
+    memset(&device, 0, sizeof device);
+    device.local_bytes = limits->local_memory;
+    device.max_group = limits->largest_group;
+    device.simd_width = 32;
+    return device;
+}
+#endif
+
 /* Whether a checked desc names formats; IPT_PAD; forced kernels. */
 static int ipt__has_formats(const ipt_plan_desc *desc)
 {
@@ -92,7 +105,7 @@ static int ipt__pads(const ipt_plan_desc *desc)
 }
 static int ipt__forces_kernels(const ipt_plan_desc *desc)
 {
-    return IPT__PAPERS && (desc->variant_010 || desc->variant_100);
+    return IPT__PAPERS && (desc->method || desc->variant_010 || desc->variant_100);
 }
 
 /* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. */

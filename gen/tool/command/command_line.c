@@ -36,6 +36,12 @@ static bool read_sequence(const char *text, ipt_sequence *found)
     return false;
 }
 
+static bool read_method(const char *text, ipt_method *found)
+{
+    IPT_METHOD_LIST(COMPARE_NAME)
+    return false;
+}
+
 static bool read_variant(const char *text, ipt_variant *found)
 {
 #define COMPARE_VARIANT(enumerator, name, family, lanes, padding, registers, layout, interleaved)                      \
@@ -109,6 +115,10 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         return read_sequence(text, field)
                    ? 0
                    : message_usage_error("%s: unknown sequence '%s': 'ipt help plan' lists them", chosen->name, text);
+    case OPTION_METHOD:
+        return read_method(text, field)
+                   ? 0
+                   : message_usage_error("%s: unknown method '%s': 'ipt help plan' lists them", chosen->name, text);
     case OPTION_VARIANT:
         return read_variant(text, field)
                    ? 0

@@ -12,6 +12,7 @@ typedef enum option_kind {
     OPTION_NUMBER,   /* a size_t */
     OPTION_BYTES,    /* a size_t, with an optional suffix K, M or G */
     OPTION_SEQUENCE, /* an ipt_sequence */
+    OPTION_METHOD,   /* an ipt_method */
     OPTION_VARIANT,  /* an ipt_variant */
     OPTION_FORMAT,   /* an ipt_format */
     OPTION_MOVE,     /* an ipt_move */
