@@ -498,7 +498,8 @@ IPT_API const char *ipt_host_string(ipt_host host);
  * - lanes: work-items that share an instance or super-element; 0: a work-group. A SIMD unit is 32 work-items here, a
  *   virtual one 16 or 8 (Gomez-Luna et al. 2016, section 5.2).
  * - padding: bank padding in local memory.
- * - registers: units that a work-item holds in registers; 0: they are in local memory.
+ * - registers: units that a work-item holds in registers; 0: they are in local memory; 1: a work-group has as many
+ *   work-items as a super-element has units, as first published (Sung et al. 2014, section 5.2).
  * - layout: the layout of the flags.
  * - interleaved: neighbouring work-items process different instances (Ha et al. 2013, sections III.C and III.E). For
  *   SWAP a work-group then swaps one pair of tiles in every matrix, instead of every pair in one. */
@@ -531,7 +532,8 @@ IPT_API const char *ipt_host_string(ipt_host host);
     X(IPT_VARIANT_BS_INTERLEAVED_16, "bs-interleaved-16", BS, 16, 0, 0, 0, 1)                                          \
     X(IPT_VARIANT_BS_INTERLEAVED_8, "bs-interleaved-8", BS, 8, 0, 0, 0, 1)                                             \
     X(IPT_VARIANT_SWAP_BY_BLOCK, "swap-by-block", SWAP, 0, 0, 0, 0, 1)                                                 \
-    X(IPT_VARIANT_SWAP_BY_ELEMENT, "swap-by-element", SWAP, 0, 0, 0, 0, 0)
+    X(IPT_VARIANT_SWAP_BY_ELEMENT, "swap-by-element", SWAP, 0, 0, 0, 0, 0)                                             \
+    X(IPT_VARIANT_PTTWAC_100_ITEMS, "pttwac-100-items", PTTWAC_100, 0, 0, 1, 0, 0)
 
 #define IPT__VARIANT_ENUMERATOR(name, text, family, lanes, padding, registers, layout, interleaved) name,
 typedef enum ipt_variant { IPT_VARIANT_LIST(IPT__VARIANT_ENUMERATOR) IPT__VARIANT_COUNT } ipt_variant;
@@ -14988,13 +14990,16 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
                                                     : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t group = ipt__max(limits->group_size, lanes);
-    size_t holds, flags;
+    size_t holds, flags, group = limits->group_size;
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
     stage->variant = variant;
     stage->workers = 1;
-    stage->lanes = variant->lanes ? variant->lanes : group;
+    if (variant->registers == 1)
+        lanes = units;
+    if (lanes)
+        group = limits->largest_group;
+    stage->lanes = variant->lanes ? variant->lanes : lanes ? lanes : group;
     if (stage->lanes > group)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "%s needs work-groups of %zu work-items: the device has %zu; narrower units or p-ipt-item do "

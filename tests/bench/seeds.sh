@@ -1,14 +1,15 @@
-# Runs every kernel, sequence and option of the papers by its name. Prints the command and the speed relative to a copy, or
+# Runs every kernel, sequence, method and option of the papers by its name. Prints the command and the speed relative to a copy, or
 # the reason of a failure. Every result is verified. Argument: the tool. On a CPU, shapes are small. A forced kernel serves
 # one kind of stage. ipt chooses the kernel of the other kind.
 set -u
 tool=$1
 shapes=${SHAPES:-}
+padded=${PADDED:-619x661:4} batch=1000
 if [ -z "$shapes" ]; then
     if "$tool" devices | sed -n '/(default)/,/driver/p' | grep -q ' GPU of '; then
-        shapes="7200x1800:4 5100x2500:8"
+        shapes="7200x1800:4 5100x2500:8" padded=${PADDED:-6203x6607:4 6203x6607:8} batch=100000
     else
-        shapes="720x200:4 540x250:8"
+        shapes="720x200:4 540x250:8" padded=${PADDED:-619x661:4 331x337:8} batch=1000
     fi
 fi
 csv=${CSV:-build/seeds.csv}
@@ -53,18 +54,35 @@ done
 for v in group simd virtual-16 virtual-8 group-registers simd-registers virtual-16-registers virtual-8-registers; do
     row "PTTWAC 100! by $v" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-100 pttwac-100-$v
 done
+row "PTTWAC 100! as first published" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-100 pttwac-100-items
 row "PTTWAC 100!, a word to a flag" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-100 pttwac-100-simd --flag-spread 32
 for v in item group; do
     row "P-IPT by $v" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-010 p-ipt-$v --variant-100 p-ipt-$v
 done
-if [ -n "${PADDED:-}" ]; then
-    shapes=$PADDED
-    printf '%-38s' "padded"
+for method in ppopp-2014 tpds-2016 tpds-2016-padded; do
+    row "method $method" --method $method
+done
+heading() {
+    printf '%-38s' "$1"
     printf '%10s' $shapes
     printf '\n'
-    row "ipt's own choice"
-    row "padding, by neighbours" --pad
-    row "padding, chained" --pad --variant-pad pad-chained
-    row "sequence 1, not padded" --sequence 1
-fi
+}
+shapes=$padded
+heading "padded"
+row "ipt's own choice"
+row "padding, by neighbours" --pad
+row "padding, chained" --pad --variant-pad pad-chained
+row "method tpds-2016-padded" --method tpds-2016-padded
+row "sequence 1, not padded" --sequence 1
+shapes="20x24:4 20x24:8"
+heading "batches of $batch"
+row "ipt's own choice" --batch $batch
+for v in item interleaved-simd interleaved-16 interleaved-8; do
+    row "BS by $v" --batch $batch --variant-010 bs-$v
+done
+shapes="64x64:4 96x96:8"
+heading "batches of 50 squares"
+for v in block element; do
+    row "squares by $v" --batch 50 --sequence square --variant-010 swap-by-$v
+done
 exit $wrong

@@ -332,6 +332,14 @@ static void seeds_little_local_memory(void **state)
             set_sequence(&desc, IPT_SEQUENCE_2_1, m, 0);
             transposes_or_names(test_small_context, &desc, m * 4 > 512 || test_group_limit() < 256, variants[v].name);
         }
+    /* A work-group of as many work-items as a super-element has units, whatever their number. */
+    for (size_t i = 0; i < 12; ++i) {
+        const size_t m = i < 6 ? 1 + i * 13 : test_random_between(1, 200);
+        ipt_plan_desc desc = {.rows = 9 * m, .cols = 11, .elem_size = i % 3 ? 4 : 12};
+        desc.variant_100 = IPT_VARIANT_PTTWAC_100_ITEMS;
+        set_sequence(&desc, IPT_SEQUENCE_2_1, m, 0);
+        transposes_or_names(test_small_context, &desc, 3 * m > test_group_limit(), variants[desc.variant_100].name);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

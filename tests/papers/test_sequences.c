@@ -285,10 +285,11 @@ static void sequences_methods_alone(void **state)
 static void sequences_methods_sets(void **state)
 {
     (void)state;
-    static const size_t sides[] = {6, 23, 24, 47, 48, 95, 96, 250};
+    static const size_t sides[] = {7, 23, 29, 47, 53, 89, 97, 127, 251};
     ipt_context *context = test_make_context(16384);
+    size_t with_groups = 0;
     for (size_t i = 0; i < TEST_COUNT(sides); ++i) {
-        ipt_plan_desc desc = {.rows = sides[i], .cols = 37 * 61, .elem_size = 4, .method = IPT_METHOD_TPDS_2016};
+        ipt_plan_desc desc = {.rows = sides[i], .cols = 7 * 11 * 13, .elem_size = 4, .method = IPT_METHOD_TPDS_2016};
         ipt_plan *plan;
         test_transposes(context, &desc);
         assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
@@ -296,8 +297,12 @@ static void sequences_methods_sets(void **state)
         unsigned long elements = 0;
         if (at && sscanf(at, " super-elements of %lu", &elements) == 1 && !strstr(at, kernel_of(4 * elements)))
             fail_msg("%lu elements, no %s in: %s", elements, kernel_of(4 * elements), ipt_plan_describe(plan));
+        if (elements > 95 && elements < 384 && !strstr(at, "group_size=128 lanes=128"))
+            fail_msg("%lu elements, not 128 work-items: %s", elements, ipt_plan_describe(plan));
+        with_groups += elements > 95 && elements < 384;
         ipt_plan_destroy(plan);
     }
+    assert_true(with_groups > 0);
     ipt_context_destroy(context);
 }
 

@@ -113,13 +113,16 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
                                                     : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t group = ipt__max(limits->group_size, lanes);
-    size_t holds, flags;
+    size_t holds, flags, group = limits->group_size;
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
     stage->variant = variant;
     stage->workers = 1;
-    stage->lanes = variant->lanes ? variant->lanes : group;
+    if (variant->registers == 1)
+        lanes = units;
+    if (lanes)
+        group = limits->largest_group;
+    stage->lanes = variant->lanes ? variant->lanes : lanes ? lanes : group;
     if (stage->lanes > group)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "%s needs work-groups of %zu work-items: the device has %zu; narrower units or p-ipt-item do "
