@@ -26,8 +26,8 @@ quick | sanitize)
         "$out/cuda" "$cases" "$seed" "$tests" "$executions"
         sh tests/cuda/tool.sh build/ipt "$out/tool"
         SUBJECTS=registers sh tests/cuda/suite.sh build/cuda/ipt_tests "$out/suite"
-        build/cuda/walk columns quick > "$out/walk" 2> "$out/walk.log" || { cat "$out/walk"; exit 1; }
-        tail -n 1 "$out/walk"
+        build/cuda/walk columns quick > "$out/walked" 2> "$out/walked.log" || { cat "$out/walked" "$out/walked.log"; exit 1; }
+        tail -n 1 "$out/walked"
         build/drivers 6 3 1 > "$out/drivers" || { cat "$out/drivers"; exit 1; }
         tail -n 1 "$out/drivers"
         exit 0
