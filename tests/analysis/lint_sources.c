@@ -46,6 +46,7 @@ static int write_batches(const char *folder)
                                                   {"y", "double2", 9, 1, IPT_READ, IPT_LAYOUT_PLANES, 0, 0},
                                                   {"r", "double2", 1, 1, IPT_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0}}};
     static ipt_context context;
+    static const char *const arguments[] = {NULL, NULL, "float2", "double4"};
     int action, type, model, sub_group, number = 0;
     context.allocator.alloc = ipt__default_alloc;
     context.allocator.free = ipt__default_free;
@@ -53,7 +54,7 @@ static int write_batches(const char *folder)
     context.limits.group_size = context.limits.largest_group = 256;
     context.limits.local_memory = 1 << 16;
     for (action = 1; action < IPT__ACTION_COUNT; ++action)
-        for (type = 0; type < 2; ++type)
+        for (type = 0; type < (ipt__readies[action].scaled ? 4 : 2); ++type)
             for (model = 1; model < IPT__MODEL_COUNT; ++model)
                 for (sub_group = 0; sub_group < 2; ++sub_group) {
                     ipt_batch_desc desc;
@@ -65,17 +66,20 @@ static int write_batches(const char *folder)
                     memset(&params, 0, sizeof params);
                     desc.count = 100;
                     desc.ready = (ipt_action)action;
-                    const ipt_batch_operand *const offered = action == IPT_ACTION_DOT    ? sums[type]
-                                                             : action == IPT_ACTION_GEMM ? products[type]
-                                                                                         : systems[type];
+                    const ipt_batch_operand *const offered = action == IPT_ACTION_DOT    ? sums[type % 2]
+                                                             : action == IPT_ACTION_GEMM ? products[type % 2]
+                                                                                         : systems[type % 2];
                     ipt_batch_operand chosen[4];
-                    const size_t most = offered == systems[type] ? 4 : 3;
+                    const size_t most = offered == systems[type % 2] ? 4 : 3;
                     if (action == IPT_ACTION_GEMV)
                         continue; /* has the operands of gemm */
                     for (size_t k = 0; k < most; ++k)
                         if (ipt__spec_has(ipt__action_operands((ipt_action)action), offered[k].name))
                             chosen[desc.operand_count++] = offered[k];
                     desc.operands = chosen;
+                    desc.argument_type = arguments[type];
+                    if (desc.argument_type) /* beta scales the old result */
+                        chosen[desc.operand_count - 1].access = IPT_READ_WRITE;
                     desc.model = (ipt_model)model;
                     batch.context = &context;
                     if (ipt__batch_take(&batch, &desc) ||
@@ -206,6 +210,12 @@ int main(int count, char **arguments)
             if ((ipt__kernels[id].uses & IPT__USES_sub_group) &&
                 (params.sub_group == 1) != (params.memory_model == 1 || params.memory_model == 2))
                 first = 0;
+            /* With PTX, a work-group is four sub-groups of 32. */
+            if (id == IPT__KERNEL_chains && params.sub_group == 1) {
+                if (params.lanes != 32 || params.group_size != 256)
+                    first = 0;
+                params.group_size = 128;
+            }
             /* Several workers per work-group need newer PTX; an inner transposition needs local memory. */
             if (id == IPT__KERNEL_shuffle &&
                 ((params.group_size != params.lanes && params.memory_model != 2) || (params.inner && params.registers)))

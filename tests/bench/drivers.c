@@ -6,7 +6,14 @@
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #include <math.h>
-#include <time.h>
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function" /* this file uses a part of plans.h */
+#endif
+#include "plans.h"
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 enum { DRIVERS = 2, ROUNDS = 9, MOST_SHAPES = 4096 };
 
@@ -31,33 +38,6 @@ static const ipt__driver *drivers[DRIVERS];
 static cl_command_queue queues[DRIVERS];
 static figures all[MOST_SHAPES];
 static uint64_t state = 1;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
-}
-
-static void need(int good, const char *what)
-{
-    if (good)
-        return;
-    fprintf(stderr, "%s failed; the last error of ipt: %s\n", what, ipt_context_error(NULL));
-    exit(1);
-}
-
-static int compare(const void *first, const void *second)
-{
-    const double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare);
-    return values[count / 2];
-}
 
 /* xorshift (Marsaglia 2003) */
 static uint64_t draw(uint64_t below)
@@ -259,9 +239,9 @@ static void measure(const shape *s, figures *found)
             enqueued = now();
             need(!drivers[by]->clFinish(queues[by]), "clFinish");
             end = now();
-            *(copies_only ? &copies[round] : &times[d][round]) = (end - begin) / executions;
+            *(copies_only ? &copies[round] : &times[d][round]) = 1e6 * (end - begin) / executions;
             if (d == 1)
-                hosts[round] = (enqueued - begin) / executions;
+                hosts[round] = 1e6 * (enqueued - begin) / executions;
         }
     for (d = 0; d < DRIVERS; ++d) {
         found->times[d] = median(times[d], ROUNDS);
@@ -289,7 +269,7 @@ static void print_summary(const char *name, size_t count, int kind, size_t most_
             quotients[n++] = all[i].times[1] / all[i].times[0];
     if (!n)
         return;
-    qsort(quotients, n, sizeof *quotients, compare);
+    qsort(quotients, n, sizeof *quotients, compare_doubles);
     for (i = 0; i < n; ++i)
         slower += quotients[i] > 1.02;
     printf("%-15s %4zu shapes: CUDA's time to OpenCL's %.3f to %.3f, median %.3f; above 1.02: %zu\n", name, n,
@@ -301,7 +281,7 @@ static double time_to_plan(ipt_context *context, const shape *s)
     ipt_plan *plan;
     double begin = now();
     need(!ipt_plan_create(context, &s->desc, &plan), "ipt_plan_create");
-    begin = now() - begin;
+    begin = 1e6 * (now() - begin);
     ipt_plan_destroy(plan);
     return begin;
 }
@@ -322,7 +302,7 @@ static double time_to_load(const shape *s)
 /* Sorts. */
 static void print_times(const char *what, double *times, size_t count)
 {
-    qsort(times, count, sizeof *times, compare);
+    qsort(times, count, sizeof *times, compare_doubles);
     printf("%s: median %.1f, most %.1f\n", what, times[count / 2], times[count - 1]);
 }
 

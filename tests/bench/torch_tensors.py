@@ -73,15 +73,14 @@ def checksum(x):
 
 
 def once(call, x, axes):
-    """Seconds of a call, and of its part on this processor. Returns the result, too."""
+    """Seconds of a call, and its result."""
     if GPU:
         torch.cuda.synchronize()
     begin = time.perf_counter()
     result = call(x, axes)
-    host = time.perf_counter() - begin
     if GPU:
         torch.cuda.synchronize()
-    return time.perf_counter() - begin, host, result
+    return time.perf_counter() - begin, result
 
 
 def measure(shape, axes, dtype, seed):
@@ -98,7 +97,7 @@ def measure(shape, axes, dtype, seed):
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
         allocated, at_first = torch.cuda.memory_allocated() if GPU else 0, used()
-        _, _, result = once(call, x, axes)
+        _, result = once(call, x, axes)
         allocated = torch.cuda.max_memory_allocated() - allocated if GPU else 0
         at_last = used()
         if not torch.equal(result.view(torch.uint8), expected.view(torch.uint8)):
@@ -164,7 +163,7 @@ def fill():
         print("torch:", str(error).split(". ")[0])
     torch.cuda.empty_cache()
     at_first = used()
-    seconds, _, result = once(with_ipt, x, (0, 2, 1))
+    seconds, result = once(with_ipt, x, (0, 2, 1))
     print(f"ipt: {1e3 * seconds:.1f} ms with its first plan; {(used() - at_first) / (1 << 20):.0f} MB more; the GPU is "
           f"{100 * used() / whole:.1f} % full")
     right = before == [checksum(result[e]) for e in range(experts)] and result.shape == (experts, k, n)

@@ -35,6 +35,7 @@ for tool; do
         walk < "$folder/walks"
     cat "$folder"/*.*."$tool" | awk -v tool="$tool" '
         / failed$/ && /walk/ { failed += 1; print }
+        /SUMMARY: [^0]|Sanitizer will be disabled/ { failed += 1; print }
         /^[0-9]+ passed, 0 failed$/ { passed += $1 }
         /^launched/ { kernels[$3] = 1 }
         END {

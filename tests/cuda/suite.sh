@@ -2,7 +2,7 @@
 # and a folder for logs. Each test is a process, and as many run at a time as there are processors. SUBJECTS="thin ..." names some
 # subjects of tests. Prints the tests that fail or are skipped, and a summary.
 set -eu
-unset IPT_DEVICE
+export IPT_DEVICE=cuda # for processes that tests start
 tests=$(realpath "$1") folder=$2 subjects=${SUBJECTS:-}
 rm -rf "$folder"
 mkdir -p "$folder"

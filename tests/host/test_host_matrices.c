@@ -1189,19 +1189,31 @@ static void hostm_faults_of_builds(void **state)
     }
 }
 
+/* Builds of programs for a plan, in a context of its own. */
+static long builds_of(const ipt_plan_desc *desc)
+{
+    ipt_context *context = open_context(SEPARATE);
+    const long before = calls[CALL_clBuildProgram];
+    ipt_plan_destroy(make_plan(&context, 0, desc));
+    ipt_context_destroy(context);
+    return calls[CALL_clBuildProgram] - before;
+}
+
 /* If the programs of its parts cannot be built, a plan with a free choice has no parts. Drivers build in different
  * sequences, so each build fails once. */
 static void hostm_faults_of_parts(void **state)
 {
     (void)state;
     test_need_buffers((size_t)16 << 20);
-    const ipt_plan_desc desc = {.rows = 3, .cols = 500000, .elem_size = 4};
-    ipt_context *context = open_context(SEPARATE);
-    long builds = calls[CALL_clBuildProgram], without = 0;
-    ipt_plan *plan = make_plan(&context, 0, &desc);
-    builds = calls[CALL_clBuildProgram] - builds;
-    ipt_plan_destroy(plan);
-    ipt_context_destroy(context);
+    ipt_plan_desc desc = {.rows = 3, .cols = 500000, .elem_size = 4, .host = IPT_HOST_SYNCHRONOUS};
+    ipt_context *context;
+    ipt_plan *plan;
+    long builds, alone, without = 0;
+    alone = builds_of(&desc);
+    desc.host = IPT_HOST_AUTO;
+    builds = builds_of(&desc);
+    if (builds == alone)
+        test_skip("parts need no programs of their own here");
     for (long n = 0; n < builds; ++n) {
         context = open_context(SEPARATE);
         plan = NULL;
