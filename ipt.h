@@ -541,6 +541,21 @@ typedef enum ipt_variant { IPT_VARIANT_LIST(IPT__VARIANT_ENUMERATOR) IPT__VARIAN
 /* The name in IPT_VARIANT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_variant_string(ipt_variant variant);
 
+/* How a paper chooses the tile sides m and n, with M = M' * m rows and N = N' * n columns, for ipt_plan_desc.heuristic
+ * and ipt_heuristic_tiles, which explains them. The section numbers of ALGORITHM_1, 2 and 5 are those of Gomez-Luna et
+ * al. 2016. X(enumerator, name). */
+#define IPT_HEURISTIC_LIST(X)                                                                                          \
+    X(IPT_HEURISTIC_NONE, "none")                                                                                      \
+    X(IPT_HEURISTIC_SEED_000_RANGE, "range-50-100") /* Sung et al. 2014, section 7.4: both in 50..100 */               \
+    X(IPT_HEURISTIC_ALGORITHM_1, "algorithm-1")     /* section 5.3: the largest divisors up to 72 */                   \
+    X(IPT_HEURISTIC_ALGORITHM_2, "algorithm-2")     /* section 5.3: the most local memory in use */                    \
+    X(IPT_HEURISTIC_ALGORITHM_5, "algorithm-5")     /* section 6.2.2: small divisors, padding */
+
+typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
+
+/* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
+
 /* The papers' complete methods, for ipt_plan_desc.method: each chooses tiles, sequence and the kernel of each stage as
  * published. X(enumerator, name).
  * - PPOPP_2014: tiles of 50 to 100 (section 7.4), sequence 3.1 (section 4.2). BS by work-group. PTTWAC 100! by SIMD
@@ -757,6 +772,8 @@ typedef struct ipt_plan_desc {
     size_t strides[IPT_MAX_RANK];     /* bytes from one index of axis i of the source to the next; all 0: no gaps. See
                                          below */
     size_t strides_out[IPT_MAX_RANK]; /* bytes from one index of axis i of the result to the next; all 0: no gaps */
+    ipt_heuristic heuristic;          /* a paper's choice of tile_m and tile_n, which are 0 then. Algorithm 3 chooses an
+                                         automatic sequence. ALGORITHM_5 needs IPT_PAD. UNSUPPORTED if it finds no tiles */
     ipt_method method; /* a paper's complete method, for matrices: it chooses sequence, tiles, kernels and padding,
                           whose fields are 0 then. UNSUPPORTED if the paper has no tiles for the shape or the device */
 } ipt_plan_desc;       /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere
@@ -1068,19 +1085,6 @@ IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
  * compare with it, and to force a paper's choice. They are pure functions of their arguments: they touch no device and
  * allocate nothing. Each takes microseconds (ipt_heuristic_divisors up to some 100). */
 /* ------------------------------------------------------------------------------------------------------------------ */
-
-/* X(enumerator, name). Methods for the tile sides m and n, with M = M' * m rows and N = N' * n columns. The section
- * numbers of ALGORITHM_1, 2 and 5 are those of Gomez-Luna et al. 2016. */
-#define IPT_HEURISTIC_LIST(X)                                                                                          \
-    X(IPT_HEURISTIC_SEED_000_RANGE, "range-50-100") /* Sung et al. 2014, section 7.4: both in 50..100 */               \
-    X(IPT_HEURISTIC_ALGORITHM_1, "algorithm-1")     /* section 5.3: the largest divisors up to 72 */                   \
-    X(IPT_HEURISTIC_ALGORITHM_2, "algorithm-2")     /* section 5.3: the most local memory in use */                    \
-    X(IPT_HEURISTIC_ALGORITHM_5, "algorithm-5")     /* section 6.2.2: small divisors, padding */
-
-typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
-
-/* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
-IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
 
 /* The device facts that the heuristics need. OpenCL does not report the last two. */
 typedef struct ipt_heuristic_device {
@@ -1731,6 +1735,11 @@ IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
     return ipt__name_at(IPT_VARIANT_LIST(IPT__VARIANT_NAME), (int)variant, IPT__VARIANT_COUNT);
 }
 
+IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
+{
+    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
+}
+
 IPT_API IPT__RARE const char *ipt_method_string(ipt_method method)
 {
     return ipt__name_at(IPT_METHOD_LIST(IPT__NAME_ROW), (int)method, IPT__METHOD_COUNT);
@@ -2205,11 +2214,6 @@ enum {
     IPT__COALESCED_BYTES = 32 /* Ha et al. 2013: the bytes that a device fetches at once */
 };
 
-IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
-{
-    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
-}
-
 /* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */
 static int ipt__divides(size_t d, size_t n)
 {
@@ -2366,8 +2370,8 @@ IPT_API ipt_result ipt_heuristic_tiles(ipt_heuristic heuristic, const ipt_heuris
         result = ipt__tiles_by_padding(rows, cols, local, tiles, pads);
         break;
     default:
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %d: there are %d", (int)heuristic,
-                         (int)IPT__HEURISTIC_COUNT);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %d: 1 to %d choose tiles", (int)heuristic,
+                         (int)IPT__HEURISTIC_COUNT - 1);
     }
     if (result)
         return result;
@@ -16876,6 +16880,7 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
                              : desc->variant_010                     ? "variant_010"
                              : desc->variant_100                     ? "variant_100"
                              : desc->variant_pad                     ? "variant_pad"
+                             : desc->heuristic                       ? "heuristic"
                              : desc->method                          ? "method"
                              : desc->from                            ? "from"
                              : desc->to                              ? "to"
@@ -16992,12 +16997,9 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Chooses what a paper's method leaves to the plan; IPT_PAD does the rest of the padded one. */
-static ipt_result ipt__problem_choose_method(ipt__problem *problem)
+/* Sets what a paper's method chooses. The heuristic then chooses tiles, and IPT_PAD the padding. */
+static ipt_result ipt__desc_expand_method(ipt_plan_desc *desc)
 {
-    ipt_plan_desc *const desc = &problem->desc;
-    const int first = desc->method == IPT_METHOD_PPOPP_2014;
-    const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
     const char *const chosen = desc->sequence                          ? "sequence"
                                : desc->tile_m                          ? "tile_m"
                                : desc->tile_n                          ? "tile_n"
@@ -17005,13 +17007,12 @@ static ipt_result ipt__problem_choose_method(ipt__problem *problem)
                                : desc->variant_100                     ? "variant_100"
                                : desc->variant_pad                     ? "variant_pad"
                                : desc->flag_spread                     ? "flag_spread"
+                               : desc->heuristic                       ? "heuristic"
                                : desc->from                            ? "from"
                                : desc->to                              ? "to"
                                : desc->flags & (IPT_PAD | IPT_MEASURE) ? "flags"
                                : desc->move                            ? "move"
                                                                        : NULL;
-    size_t ignored[2];
-    ipt_result result;
     if ((int)desc->method < 0 || desc->method >= IPT__METHOD_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %d, which is unknown", (int)desc->method);
     if (!desc->method)
@@ -17019,20 +17020,47 @@ static ipt_result ipt__problem_choose_method(ipt__problem *problem)
     if (chosen)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %s, which chooses by itself: set %s to 0",
                          ipt_method_string(desc->method), chosen);
-    if (!desc->rows || !desc->cols || !desc->elem_size)
-        return IPT_SUCCESS;
     if (desc->method == IPT_METHOD_TPDS_2016_PADDED) {
         desc->flags |= IPT_PAD;
         desc->variant_pad = IPT_VARIANT_PAD_CHAINED;
-        return IPT_SUCCESS;
     }
-    result = ipt_heuristic_tiles(first ? IPT_HEURISTIC_SEED_000_RANGE : IPT_HEURISTIC_ALGORITHM_2, &device, desc->rows,
-                                 desc->cols, desc->elem_size, &desc->tile_m, &desc->tile_n, &ignored[0], &ignored[1]);
+    if (desc->method == IPT_METHOD_PPOPP_2014)
+        desc->sequence = IPT_SEQUENCE_3_1;
+    desc->heuristic = desc->method == IPT_METHOD_PPOPP_2014  ? IPT_HEURISTIC_SEED_000_RANGE
+                      : desc->method == IPT_METHOD_TPDS_2016 ? IPT_HEURISTIC_ALGORITHM_2
+                                                             : IPT_HEURISTIC_ALGORITHM_5;
+    return IPT_SUCCESS;
+}
+
+/* Chooses tiles by a paper's heuristic, and a missing sequence by algorithm 3 of Gomez-Luna et al. 2016. */
+static ipt_result ipt__problem_choose_tiles(ipt__problem *problem)
+{
+    ipt_plan_desc *const desc = &problem->desc;
+    const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
+    size_t ignored[2];
+    ipt_result result;
+    if ((int)desc->heuristic < 0 || desc->heuristic >= IPT__HEURISTIC_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %d, which is unknown", (int)desc->heuristic);
+    if (!desc->heuristic)
+        return IPT_SUCCESS;
+    if (desc->tile_m || desc->tile_n)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %s, which chooses tiles: set %s to 0",
+                         ipt_heuristic_string(desc->heuristic), desc->tile_m ? "tile_m" : "tile_n");
+    if ((desc->heuristic == IPT_HEURISTIC_ALGORITHM_5) != !!(desc->flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %s, %s", ipt_heuristic_string(desc->heuristic),
+                         desc->flags & IPT_PAD ? "and flags has IPT_PAD, which algorithm-5 alone serves"
+                                               : "which pads: add IPT_PAD to flags");
+    if (!desc->rows || !desc->cols || !desc->elem_size || desc->heuristic == IPT_HEURISTIC_ALGORITHM_5)
+        return IPT_SUCCESS; /* reported later; ipt__problem_choose_padding chooses */
+    result = ipt_heuristic_tiles(desc->heuristic, &device, desc->rows, desc->cols, desc->elem_size, &desc->tile_m,
+                                 &desc->tile_n, &ignored[0], &ignored[1]);
     if (result)
-        return ipt__fail_further(result, first ? "method is ppopp-2014" : "method is tpds-2016");
-    desc->sequence =
-        first ? IPT_SEQUENCE_3_1
-              : ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
+        return ipt__fail_further(result, desc->method == IPT_METHOD_PPOPP_2014  ? "method is ppopp-2014"
+                                         : desc->method == IPT_METHOD_TPDS_2016 ? "method is tpds-2016"
+                                                                                : "heuristic");
+    if (!desc->sequence)
+        desc->sequence =
+            ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
     return IPT_SUCCESS;
 }
 
@@ -17318,7 +17346,9 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     if (IPT__PAPERS && (desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
 #ifndef IPT_NO_PAPERS
-    result = ipt__problem_choose_method(problem);
+    result = ipt__desc_expand_method(desc);
+    if (!result)
+        result = ipt__problem_choose_tiles(problem);
     if (result)
         return result;
 #endif

@@ -178,7 +178,7 @@ static int try_shape(size_t rows, size_t cols, score *scores)
     double own_seconds[IPT__HEURISTIC_COUNT], begin, best_seconds;
     int h, call, any;
     printf("%5zu x %-5zu", rows, cols);
-    for (h = 0; h < IPT__HEURISTIC_COUNT; ++h) {
+    for (h = 1; h < IPT__HEURISTIC_COUNT; ++h) {
         size_t m, n, pad_rows, pad_cols;
         ipt_result result = IPT_SUCCESS;
         begin = now();
@@ -227,7 +227,7 @@ static int try_shape(size_t rows, size_t cols, score *scores)
     ++scores[IPT__HEURISTIC_COUNT].served;
     if (any)
         add_ratio(&scores[IPT__HEURISTIC_COUNT], best_seconds, choices[0].seconds, 0);
-    for (h = 0; h < IPT__HEURISTIC_COUNT; ++h) {
+    for (h = 1; h < IPT__HEURISTIC_COUNT; ++h) {
         const double seconds = choices[places[h]].seconds;
         if (!places[h]) {
             printf("       -");
@@ -253,7 +253,7 @@ static void print_scores(score *scores, size_t shapes)
     int h;
     printf("%-14s%10s%10s%14s%10s%10s%16s%16s\n", "", "serves", "no tile", "needs padding", "refused", "m or n 1",
            "median of best", "its own time");
-    for (h = 0; h <= IPT__HEURISTIC_COUNT; ++h) {
+    for (h = 1; h <= IPT__HEURISTIC_COUNT; ++h) {
         score *const score = &scores[h];
         const int own = h == IPT__HEURISTIC_COUNT;
         printf("%-14s%5zu/%-4zu%10zu%14zu%10zu%10zu",
@@ -299,7 +299,7 @@ int main(int count, char **arguments)
     describe_device(ipt_context_cl_device(context));
     plans_open(bytes);
     memset(scores, 0, sizeof scores);
-    for (h = 0; h <= IPT__HEURISTIC_COUNT; ++h) {
+    for (h = 1; h <= IPT__HEURISTIC_COUNT; ++h) {
         scores[h].ratios = (double *)malloc(shapes * sizeof(double));
         scores[h].shares = (double *)malloc(shapes * sizeof(double));
         need(scores[h].ratios && scores[h].shares, "malloc");
@@ -307,7 +307,7 @@ int main(int count, char **arguments)
     printf("%s%zu shapes of floats, sides %zu to %zu, seed %zu; GB/s count each byte twice: brute force's best, the "
            "planner's own",
            text, shapes, low, high, seed);
-    for (h = 0; h < IPT__HEURISTIC_COUNT; ++h)
+    for (h = 1; h < IPT__HEURISTIC_COUNT; ++h)
         printf(", %s", ipt_heuristic_string((ipt_heuristic)h));
     printf(" (-: no tile, ?: refused)\n");
     random_state = seed * 0x9e3779b97f4a7c15u | 1;
@@ -319,7 +319,7 @@ int main(int count, char **arguments)
     print_scores(scores, shape);
     printf("%zu shapes in %.0f s; brute force had no tile for %zu, which count in the first columns only\n", shape,
            now() - begin, without);
-    for (h = 0; h <= IPT__HEURISTIC_COUNT; ++h) {
+    for (h = 1; h <= IPT__HEURISTIC_COUNT; ++h) {
         free(scores[h].ratios);
         free(scores[h].shares);
     }

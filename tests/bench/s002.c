@@ -147,7 +147,7 @@ static int tiles(char **arguments)
     size_t i;
     puts("rows,cols,elem_size,heuristic,tile_m,tile_n,pad_rows,pad_cols,fits");
     for (i = 0; i < shapes.count; ++i)
-        for (heuristic = 0; heuristic < IPT__HEURISTIC_COUNT; ++heuristic)
+        for (heuristic = 1; heuristic < IPT__HEURISTIC_COUNT; ++heuristic)
             if (show_tiles((ipt_heuristic)heuristic, &limits, shapes.items[i], elem_size)) {
                 fprintf(stderr, "s002: %s: its tiles do not divide %zu x %zu\n",
                         ipt_heuristic_string((ipt_heuristic)heuristic), shapes.items[i].rows, shapes.items[i].cols);
@@ -339,7 +339,7 @@ static int ways(int count, char **arguments)
     puts("rows,cols,elem_size,way,sequence,tile_m,tile_n,pad_rows,pad_cols,fits,gb_per_s,copy_gb_per_s,ratio,verified");
     for (i = 0; i < shapes.count; ++i)
         for (way = 2; way < count; ++way) {
-            for (heuristic = 0; heuristic < IPT__HEURISTIC_COUNT; ++heuristic)
+            for (heuristic = 1; heuristic < IPT__HEURISTIC_COUNT; ++heuristic)
                 if (!strcmp(arguments[way], ipt_heuristic_string((ipt_heuristic)heuristic)))
                     by_heuristic(&session, (ipt_heuristic)heuristic, shapes.items[i]);
             if (!strcmp(arguments[way], "auto"))

@@ -59,6 +59,9 @@ row "PTTWAC 100!, a word to a flag" --sequence 3.1 --tile-m "$m" --tile-n "$n" -
 for v in item group; do
     row "P-IPT by $v" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-010 p-ipt-$v --variant-100 p-ipt-$v
 done
+for heuristic in range-50-100 algorithm-1 algorithm-2; do
+    row "tiles by $heuristic" --heuristic $heuristic
+done
 for method in ppopp-2014 tpds-2016 tpds-2016-padded; do
     row "method $method" --method $method
 done
@@ -71,6 +74,7 @@ shapes=$padded
 heading "padded"
 row "ipt's own choice"
 row "padding, by neighbours" --pad
+row "padding, tiles by algorithm-5" --pad --heuristic algorithm-5
 row "padding, chained" --pad --variant-pad pad-chained
 row "method tpds-2016-padded" --method tpds-2016-padded
 row "sequence 1, not padded" --sequence 1

@@ -236,7 +236,7 @@ static void heuristics_sides_of_any_size(void **state)
     size_t i, j;
     int h;
     (void)state;
-    for (h = 0; h < IPT__HEURISTIC_COUNT; ++h)
+    for (h = 1; h < IPT__HEURISTIC_COUNT; ++h)
         for (i = 0; i < TEST_COUNT(sides); ++i)
             for (j = 0; j < TEST_COUNT(sides); ++j) {
                 const ipt_heuristic_device *const devices[] = {&k20, &hawaii, &cpu};
@@ -260,7 +260,7 @@ static void heuristics_bad_input(void **state)
     const ipt_heuristic_device none = {0, 1024, 32, 0, 0};
     int h;
     (void)state;
-    for (h = 0; h < IPT__HEURISTIC_COUNT; ++h) {
+    for (h = 1; h < IPT__HEURISTIC_COUNT; ++h) {
         const ipt_heuristic heuristic = (ipt_heuristic)h;
         chosen tiles = {9, 9, 9, 9};
         test_expect_error(choose(heuristic, NULL, 5000, 5000, 4, &tiles), IPT_ERROR_INVALID_ARGUMENT, "device", NULL);

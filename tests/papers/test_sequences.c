@@ -306,7 +306,81 @@ static void sequences_methods_sets(void **state)
     ipt_context_destroy(context);
 }
 
+/* A named heuristic gives the plan that its tiles and algorithm 3 give. */
+static void sequences_heuristics(void **state)
+{
+    (void)state;
+    static const size_t shapes[][3] = {{720, 180, 4}, {180, 720, 4}, {600, 500, 8}, {101, 103, 16},
+                                       {5400, 64, 1}, {400, 350, 2}, {1, 100, 4}};
+    const ipt_heuristic_device device = {.local_bytes = 16384, .max_group = 1024, .simd_width = 32};
+    ipt_context *context = test_make_context(device.local_bytes);
+    size_t served = 0;
+    for (int h = IPT_HEURISTIC_NONE + 1; h < IPT_HEURISTIC_ALGORITHM_5; ++h)
+        for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
+            const ipt_plan_desc named = {
+                .rows = shapes[s][0], .cols = shapes[s][1], .elem_size = shapes[s][2], .heuristic = (ipt_heuristic)h};
+            ipt_plan_desc given = named;
+            ipt_plan *plans[2];
+            size_t pads[2];
+            given.heuristic = IPT_HEURISTIC_NONE;
+            if (ipt_heuristic_tiles(named.heuristic, &device, given.rows, given.cols, given.elem_size, &given.tile_m,
+                                    &given.tile_n, &pads[0], &pads[1])) {
+                test_expect_error(ipt_plan_create(context, &named, plans), IPT_ERROR_UNSUPPORTED, "heuristic", NULL);
+                continue;
+            }
+            given.sequence =
+                ipt_heuristic_sequence(&device, given.rows, given.cols, given.elem_size, given.tile_m, given.tile_n);
+            if (ipt_plan_create(context, &given, &plans[0])) { /* tiles of 1 x 1, say */
+                test_expect_error(ipt_plan_create(context, &named, plans), IPT_ERROR_UNSUPPORTED, NULL, NULL);
+                continue;
+            }
+            assert_int_equal(ipt_plan_create(context, &named, &plans[1]), IPT_SUCCESS);
+            assert_string_equal(ipt_plan_describe(plans[0]), ipt_plan_describe(plans[1]));
+            ipt_plan_destroy(plans[0]);
+            ipt_plan_destroy(plans[1]);
+            assert_int_equal(test_try(context, &named), IPT_SUCCESS);
+            ++served;
+        }
+    assert_true(served >= 12);
+    ipt_context_destroy(context);
+}
+
+static void sequences_heuristics_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        ipt_plan_desc desc;
+        const char *word;
+    } wrong[] = {{{.heuristic = IPT_HEURISTIC_ALGORITHM_1, .tile_m = 50}, "tile_m"},
+                 {{.heuristic = IPT_HEURISTIC_ALGORITHM_2, .tile_n = 50}, "tile_n"},
+                 {{.heuristic = IPT_HEURISTIC_ALGORITHM_5}, "IPT_PAD"},
+                 {{.heuristic = IPT_HEURISTIC_ALGORITHM_1, .flags = IPT_PAD}, "algorithm-5"},
+                 {{.heuristic = IPT__HEURISTIC_COUNT}, "unknown"},
+                 {{.heuristic = (ipt_heuristic)-1}, "unknown"},
+                 {{.heuristic = IPT_HEURISTIC_ALGORITHM_1, .method = IPT_METHOD_TPDS_2016}, "set heuristic to 0"}};
+    for (size_t i = 0; i < TEST_COUNT(wrong); ++i) {
+        ipt_plan_desc desc = wrong[i].desc;
+        ipt_plan *plan;
+        desc.rows = 600;
+        desc.cols = 500;
+        desc.elem_size = 4;
+        test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "heuristic",
+                          wrong[i].word);
+        assert_null(plan);
+    }
+    const ipt_plan_desc padded = {
+        .rows = 619, .cols = 661, .elem_size = 4, .heuristic = IPT_HEURISTIC_ALGORITHM_5, .flags = IPT_PAD};
+    ipt_plan *plan;
+    size_t rows, cols;
+    assert_int_equal(ipt_plan_create(test_context, &padded, &plan), IPT_SUCCESS);
+    ipt_plan_padding(plan, &rows, &cols);
+    assert_true(rows && cols);
+    ipt_plan_destroy(plan);
+}
+
 const struct CMUnitTest test_sequences[] = {
+    TEST_CASE(sequences_heuristics),
+    TEST_CASE(sequences_heuristics_alone),
     TEST_CASE(sequences_methods),
     TEST_CASE(sequences_methods_alone),
     TEST_CASE(sequences_methods_sets),

@@ -173,6 +173,8 @@ typedef struct ipt_plan_desc {
     size_t strides[IPT_MAX_RANK];     /* bytes from one index of axis i of the source to the next; all 0: no gaps. See
                                          below */
     size_t strides_out[IPT_MAX_RANK]; /* bytes from one index of axis i of the result to the next; all 0: no gaps */
+    ipt_heuristic heuristic;          /* a paper's choice of tile_m and tile_n, which are 0 then. Algorithm 3 chooses an
+                                         automatic sequence. ALGORITHM_5 needs IPT_PAD. UNSUPPORTED if it finds no tiles */
     ipt_method method; /* a paper's complete method, for matrices: it chooses sequence, tiles, kernels and padding,
                           whose fields are 0 then. UNSUPPORTED if the paper has no tiles for the shape or the device */
 } ipt_plan_desc;       /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere

@@ -208,6 +208,21 @@ typedef enum ipt_variant { IPT_VARIANT_LIST(IPT__VARIANT_ENUMERATOR) IPT__VARIAN
 /* The name in IPT_VARIANT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_variant_string(ipt_variant variant);
 
+/* How a paper chooses the tile sides m and n, with M = M' * m rows and N = N' * n columns, for ipt_plan_desc.heuristic
+ * and ipt_heuristic_tiles, which explains them. The section numbers of ALGORITHM_1, 2 and 5 are those of Gomez-Luna et
+ * al. 2016. X(enumerator, name). */
+#define IPT_HEURISTIC_LIST(X)                                                                                          \
+    X(IPT_HEURISTIC_NONE, "none")                                                                                      \
+    X(IPT_HEURISTIC_SEED_000_RANGE, "range-50-100") /* Sung et al. 2014, section 7.4: both in 50..100 */               \
+    X(IPT_HEURISTIC_ALGORITHM_1, "algorithm-1")     /* section 5.3: the largest divisors up to 72 */                   \
+    X(IPT_HEURISTIC_ALGORITHM_2, "algorithm-2")     /* section 5.3: the most local memory in use */                    \
+    X(IPT_HEURISTIC_ALGORITHM_5, "algorithm-5")     /* section 6.2.2: small divisors, padding */
+
+typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
+
+/* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
+
 /* The papers' complete methods, for ipt_plan_desc.method: each chooses tiles, sequence and the kernel of each stage as
  * published. X(enumerator, name).
  * - PPOPP_2014: tiles of 50 to 100 (section 7.4), sequence 3.1 (section 4.2). BS by work-group. PTTWAC 100! by SIMD

@@ -12,19 +12,6 @@ IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
  * allocate nothing. Each takes microseconds (ipt_heuristic_divisors up to some 100). */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* X(enumerator, name). Methods for the tile sides m and n, with M = M' * m rows and N = N' * n columns. The section
- * numbers of ALGORITHM_1, 2 and 5 are those of Gomez-Luna et al. 2016. */
-#define IPT_HEURISTIC_LIST(X)                                                                                          \
-    X(IPT_HEURISTIC_SEED_000_RANGE, "range-50-100") /* Sung et al. 2014, section 7.4: both in 50..100 */               \
-    X(IPT_HEURISTIC_ALGORITHM_1, "algorithm-1")     /* section 5.3: the largest divisors up to 72 */                   \
-    X(IPT_HEURISTIC_ALGORITHM_2, "algorithm-2")     /* section 5.3: the most local memory in use */                    \
-    X(IPT_HEURISTIC_ALGORITHM_5, "algorithm-5")     /* section 6.2.2: small divisors, padding */
-
-typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
-
-/* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
-IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
-
 /* The device facts that the heuristics need. OpenCL does not report the last two. */
 typedef struct ipt_heuristic_device {
     size_t local_bytes; /* local memory of a compute unit, all of which one work-group may take */

@@ -22,11 +22,6 @@ enum {
     IPT__COALESCED_BYTES = 32 /* Ha et al. 2013: the bytes that a device fetches at once */
 };
 
-IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
-{
-    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
-}
-
 /* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */
 static int ipt__divides(size_t d, size_t n)
 {
@@ -183,8 +178,8 @@ IPT_API ipt_result ipt_heuristic_tiles(ipt_heuristic heuristic, const ipt_heuris
         result = ipt__tiles_by_padding(rows, cols, local, tiles, pads);
         break;
     default:
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %d: there are %d", (int)heuristic,
-                         (int)IPT__HEURISTIC_COUNT);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %d: 1 to %d choose tiles", (int)heuristic,
+                         (int)IPT__HEURISTIC_COUNT - 1);
     }
     if (result)
         return result;

@@ -16,6 +16,7 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
                              : desc->variant_010                     ? "variant_010"
                              : desc->variant_100                     ? "variant_100"
                              : desc->variant_pad                     ? "variant_pad"
+                             : desc->heuristic                       ? "heuristic"
                              : desc->method                          ? "method"
                              : desc->from                            ? "from"
                              : desc->to                              ? "to"
@@ -132,12 +133,9 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Chooses what a paper's method leaves to the plan; IPT_PAD does the rest of the padded one. */
-static ipt_result ipt__problem_choose_method(ipt__problem *problem)
+/* Sets what a paper's method chooses. The heuristic then chooses tiles, and IPT_PAD the padding. */
+static ipt_result ipt__desc_expand_method(ipt_plan_desc *desc)
 {
-    ipt_plan_desc *const desc = &problem->desc;
-    const int first = desc->method == IPT_METHOD_PPOPP_2014;
-    const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
     const char *const chosen = desc->sequence                          ? "sequence"
                                : desc->tile_m                          ? "tile_m"
                                : desc->tile_n                          ? "tile_n"
@@ -145,13 +143,12 @@ static ipt_result ipt__problem_choose_method(ipt__problem *problem)
                                : desc->variant_100                     ? "variant_100"
                                : desc->variant_pad                     ? "variant_pad"
                                : desc->flag_spread                     ? "flag_spread"
+                               : desc->heuristic                       ? "heuristic"
                                : desc->from                            ? "from"
                                : desc->to                              ? "to"
                                : desc->flags & (IPT_PAD | IPT_MEASURE) ? "flags"
                                : desc->move                            ? "move"
                                                                        : NULL;
-    size_t ignored[2];
-    ipt_result result;
     if ((int)desc->method < 0 || desc->method >= IPT__METHOD_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %d, which is unknown", (int)desc->method);
     if (!desc->method)
@@ -159,20 +156,47 @@ static ipt_result ipt__problem_choose_method(ipt__problem *problem)
     if (chosen)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %s, which chooses by itself: set %s to 0",
                          ipt_method_string(desc->method), chosen);
-    if (!desc->rows || !desc->cols || !desc->elem_size)
-        return IPT_SUCCESS;
     if (desc->method == IPT_METHOD_TPDS_2016_PADDED) {
         desc->flags |= IPT_PAD;
         desc->variant_pad = IPT_VARIANT_PAD_CHAINED;
-        return IPT_SUCCESS;
     }
-    result = ipt_heuristic_tiles(first ? IPT_HEURISTIC_SEED_000_RANGE : IPT_HEURISTIC_ALGORITHM_2, &device, desc->rows,
-                                 desc->cols, desc->elem_size, &desc->tile_m, &desc->tile_n, &ignored[0], &ignored[1]);
+    if (desc->method == IPT_METHOD_PPOPP_2014)
+        desc->sequence = IPT_SEQUENCE_3_1;
+    desc->heuristic = desc->method == IPT_METHOD_PPOPP_2014  ? IPT_HEURISTIC_SEED_000_RANGE
+                      : desc->method == IPT_METHOD_TPDS_2016 ? IPT_HEURISTIC_ALGORITHM_2
+                                                             : IPT_HEURISTIC_ALGORITHM_5;
+    return IPT_SUCCESS;
+}
+
+/* Chooses tiles by a paper's heuristic, and a missing sequence by algorithm 3 of Gomez-Luna et al. 2016. */
+static ipt_result ipt__problem_choose_tiles(ipt__problem *problem)
+{
+    ipt_plan_desc *const desc = &problem->desc;
+    const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
+    size_t ignored[2];
+    ipt_result result;
+    if ((int)desc->heuristic < 0 || desc->heuristic >= IPT__HEURISTIC_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %d, which is unknown", (int)desc->heuristic);
+    if (!desc->heuristic)
+        return IPT_SUCCESS;
+    if (desc->tile_m || desc->tile_n)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %s, which chooses tiles: set %s to 0",
+                         ipt_heuristic_string(desc->heuristic), desc->tile_m ? "tile_m" : "tile_n");
+    if ((desc->heuristic == IPT_HEURISTIC_ALGORITHM_5) != !!(desc->flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %s, %s", ipt_heuristic_string(desc->heuristic),
+                         desc->flags & IPT_PAD ? "and flags has IPT_PAD, which algorithm-5 alone serves"
+                                               : "which pads: add IPT_PAD to flags");
+    if (!desc->rows || !desc->cols || !desc->elem_size || desc->heuristic == IPT_HEURISTIC_ALGORITHM_5)
+        return IPT_SUCCESS; /* reported later; ipt__problem_choose_padding chooses */
+    result = ipt_heuristic_tiles(desc->heuristic, &device, desc->rows, desc->cols, desc->elem_size, &desc->tile_m,
+                                 &desc->tile_n, &ignored[0], &ignored[1]);
     if (result)
-        return ipt__fail_further(result, first ? "method is ppopp-2014" : "method is tpds-2016");
-    desc->sequence =
-        first ? IPT_SEQUENCE_3_1
-              : ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
+        return ipt__fail_further(result, desc->method == IPT_METHOD_PPOPP_2014  ? "method is ppopp-2014"
+                                         : desc->method == IPT_METHOD_TPDS_2016 ? "method is tpds-2016"
+                                                                                : "heuristic");
+    if (!desc->sequence)
+        desc->sequence =
+            ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
     return IPT_SUCCESS;
 }
 
@@ -458,7 +482,9 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     if (IPT__PAPERS && (desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
 #ifndef IPT_NO_PAPERS
-    result = ipt__problem_choose_method(problem);
+    result = ipt__desc_expand_method(desc);
+    if (!result)
+        result = ipt__problem_choose_tiles(problem);
     if (result)
         return result;
 #endif

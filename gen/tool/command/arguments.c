@@ -18,6 +18,7 @@ ipt_plan_desc arguments_describe(const arguments *given)
                  (given->pad ? IPT_PAD : 0) | (given->out_of_place ? IPT_OUT_OF_PLACE : 0);
     desc.max_workspace = given->workspace;
     desc.sequence = given->sequence;
+    desc.heuristic = given->heuristic;
     desc.method = given->method;
     desc.tile_m = given->tile_m;
     desc.tile_n = given->tile_n;

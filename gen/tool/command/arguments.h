@@ -41,6 +41,7 @@ typedef struct arguments {
     bool raw, verbose, help, measure, no_cooperative, pad, blas, out_of_place, write_profile, startup, startup_step;
     bool resume, sync, no_journal, channels_last, json, mpi, force;
     ipt_sequence sequence;
+    ipt_heuristic heuristic;
     ipt_method method;
     ipt_variant variant_010, variant_100, variant_pad;
     ipt_format from, to;

@@ -36,6 +36,12 @@ static bool read_sequence(const char *text, ipt_sequence *found)
     return false;
 }
 
+static bool read_heuristic(const char *text, ipt_heuristic *found)
+{
+    IPT_HEURISTIC_LIST(COMPARE_NAME)
+    return false;
+}
+
 static bool read_method(const char *text, ipt_method *found)
 {
     IPT_METHOD_LIST(COMPARE_NAME)
@@ -115,6 +121,10 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         return read_sequence(text, field)
                    ? 0
                    : message_usage_error("%s: unknown sequence '%s': 'ipt help plan' lists them", chosen->name, text);
+    case OPTION_HEURISTIC:
+        return read_heuristic(text, field)
+                   ? 0
+                   : message_usage_error("%s: unknown heuristic '%s': 'ipt help plan' lists them", chosen->name, text);
     case OPTION_METHOD:
         return read_method(text, field)
                    ? 0

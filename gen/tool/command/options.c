@@ -65,6 +65,7 @@ const option option_list[] = {
     {"--verbose", NULL, "report what was done", OPTION_SWITCH, FOR_TRANSPOSE | FOR_PRECOMPILE | FOR_TUNE,
      FIELD(verbose), 0, 0},
     {"--method", "NAME", "use a paper's complete method", OPTION_METHOD, FOR_PLANS, FIELD(method), 0, 0},
+    {"--heuristic", "NAME", "choose tiles as a paper does", OPTION_HEURISTIC, FOR_PLANS, FIELD(heuristic), 0, 0},
     {"--sequence", "NAME", "force a sequence of stages", OPTION_SEQUENCE, FOR_PLANS, FIELD(sequence), 0, 0},
     {"--tile-m", "N", "length of tiles or super-elements along the rows", OPTION_NUMBER, FOR_PLANS, FIELD(tile_m), 0,
      SIZE_MAX},
@@ -190,6 +191,9 @@ void options_show(unsigned shown)
 #define SHOW_SEQUENCE(enumerator, name) " " name
         show_names("sequences:" IPT_SEQUENCE_LIST(SHOW_SEQUENCE));
 #undef SHOW_SEQUENCE
+#define SHOW_HEURISTIC(enumerator, name) " " name
+        show_names("heuristics:" IPT_HEURISTIC_LIST(SHOW_HEURISTIC));
+#undef SHOW_HEURISTIC
 #define SHOW_METHOD(enumerator, name) " " name
         show_names("methods:" IPT_METHOD_LIST(SHOW_METHOD));
 #undef SHOW_METHOD

@@ -8,21 +8,22 @@
 #include <stddef.h>
 
 typedef enum option_kind {
-    OPTION_TEXT,     /* a const char * */
-    OPTION_NUMBER,   /* a size_t */
-    OPTION_BYTES,    /* a size_t, with an optional suffix K, M or G */
-    OPTION_SEQUENCE, /* an ipt_sequence */
-    OPTION_METHOD,   /* an ipt_method */
-    OPTION_VARIANT,  /* an ipt_variant */
-    OPTION_FORMAT,   /* an ipt_format */
-    OPTION_MOVE,     /* an ipt_move */
-    OPTION_AXES,     /* an axes_list */
-    OPTION_ORDER,    /* a char: C or F */
-    OPTION_RANGE,    /* a bench_range */
-    OPTION_RANGES,   /* two ranges; the second one defaults to the first */
-    OPTION_RAW,      /* sets raw and shape */
-    OPTION_ACTION,   /* adds to actions */
-    OPTION_SWITCH    /* a bool, without a value */
+    OPTION_TEXT,      /* a const char * */
+    OPTION_NUMBER,    /* a size_t */
+    OPTION_BYTES,     /* a size_t, with an optional suffix K, M or G */
+    OPTION_SEQUENCE,  /* an ipt_sequence */
+    OPTION_HEURISTIC, /* an ipt_heuristic */
+    OPTION_METHOD,    /* an ipt_method */
+    OPTION_VARIANT,   /* an ipt_variant */
+    OPTION_FORMAT,    /* an ipt_format */
+    OPTION_MOVE,      /* an ipt_move */
+    OPTION_AXES,      /* an axes_list */
+    OPTION_ORDER,     /* a char: C or F */
+    OPTION_RANGE,     /* a bench_range */
+    OPTION_RANGES,    /* two ranges; the second one defaults to the first */
+    OPTION_RAW,       /* sets raw and shape */
+    OPTION_ACTION,    /* adds to actions */
+    OPTION_SWITCH     /* a bool, without a value */
 } option_kind;
 
 /* Options of different commands may share a name and nothing else. */
