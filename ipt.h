@@ -556,18 +556,21 @@ typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_
 /* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
 
-/* The papers' complete methods, for ipt_plan_desc.method: each chooses tiles, sequence and the kernel of each stage as
- * published. X(enumerator, name).
+/* The papers' complete methods, for ipt_plan_desc.method; the last one for batches. Each chooses tiles, sequence and
+ * the kernel of each stage as published. X(enumerator, name).
  * - PPOPP_2014: tiles of 50 to 100 (section 7.4), sequence 3.1 (section 4.2). BS by work-group. PTTWAC 100! by SIMD
  * unit; in registers if the super-element is a multiple or a divisor of the unit (section 5.2.1).
  * - TPDS_2016: algorithms 2 and 3. BS if a tile fits local memory, else PTTWAC 010!. Tiles and super-elements get the
  *   sets of work-items of section 5.2, PTTWAC 100! register tiling.
- * - TPDS_2016_PADDED: algorithms 5 and 3, and the padding of algorithm 4; then as TPDS_2016. See IPT_PAD. */
+ * - TPDS_2016_PADDED: algorithms 5 and 3, and the padding of algorithm 4; then as TPDS_2016. See IPT_PAD.
+ * - UUSCI_2013 is for ipt_batch_desc.method: the model by layout and side (sections III.B to III.E), and the smallest
+ *   work-group, of 32, 64, 96 ... work-items, that fills a compute unit (section III.E.1). */
 #define IPT_METHOD_LIST(X)                                                                                             \
     X(IPT_METHOD_AUTO, "auto")             /* ipt's own choice */                                                      \
     X(IPT_METHOD_PPOPP_2014, "ppopp-2014") /* Sung et al. 2014 */                                                      \
     X(IPT_METHOD_TPDS_2016, "tpds-2016")   /* Gomez-Luna et al. 2016 */                                                \
-    X(IPT_METHOD_TPDS_2016_PADDED, "tpds-2016-padded")
+    X(IPT_METHOD_TPDS_2016_PADDED, "tpds-2016-padded")                                                                 \
+    X(IPT_METHOD_UUSCI_2013, "uusci-2013") /* Ha et al. 2013 */
 
 typedef enum ipt_method { IPT_METHOD_LIST(IPT__ENUMERATOR) IPT__METHOD_COUNT } ipt_method;
 
@@ -1280,8 +1283,9 @@ typedef struct ipt_batch_desc {
                                   and gemm take alpha and beta: they compute a.x * result + a.y * former value. a is
                                   float2 or double2; with complex a.xy and a.zw it is float4 or double4 */
     ipt_model model;
+    ipt_method method; /* IPT_METHOD_UUSCI_2013: model, lanes and group_size, which are 0 then, as published; or 0 */
     size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
-    size_t group_size; /* work-items of a work-group, a power of two; 0: chosen */
+    size_t group_size; /* work-items of a work-group: a power of two, or a multiple of 32; 0: chosen */
     unsigned flags;    /* IPT_CACHE_ONLY; IPT_MEASURE: the fastest model, of those with cached programs if both; or 0 */
     const ipt_batch_buffer *measure_buffers; /* for IPT_MEASURE: operands as executions will have them, with a = 0.
                                                 Those that are only written change */
@@ -17017,6 +17021,8 @@ static ipt_result ipt__desc_expand_method(ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %d, which is unknown", (int)desc->method);
     if (!desc->method)
         return IPT_SUCCESS;
+    if (desc->method == IPT_METHOD_UUSCI_2013)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is uusci-2013, which is for batches: ipt_batch_desc");
     if (chosen)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %s, which chooses by itself: set %s to 0",
                          ipt_method_string(desc->method), chosen);
@@ -25090,14 +25096,20 @@ static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__
 }
 
 /* Sets the smallest work-group with which a compute unit holds the most work-items (Ha et al. 2013, section III.E.1),
- * from two sub-groups on, or four with interleaved elements. Returns 0 if none fits. */
-static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__batch_choice *choice, char why[160])
+ * from two sub-groups on, or four with interleaved elements, by powers of two. As published: from one sub-group on, one
+ * more at a time. lanes = 0: the whole work-group. Returns 0 if none fits. */
+static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, int published, ipt__batch_choice *choice,
+                                           char why[160])
 {
-    const size_t start = choice->interleaved ? 4 * IPT__BATCH_LANES : 2 * IPT__BATCH_LANES;
-    size_t group = ipt__power_of_two_from(ipt__max(choice->lanes, ipt__min(start, problem->limits.group_size))),
-           best = 0, most = 0;
-    for (; group <= problem->limits.group_size; group *= 2) {
+    const size_t start = (size_t)IPT__BATCH_LANES * (published             ? 1
+                                                     : choice->interleaved ? 4
+                                                                           : 2),
+                 lanes = choice->lanes,
+                 largest = published ? ipt__min(1024, problem->limits.largest_group) : problem->limits.group_size;
+    size_t group = ipt__power_of_two_from(ipt__max(lanes, ipt__min(start, largest))), best = 0, most = 0;
+    for (; group <= largest; group += published ? (size_t)IPT__BATCH_LANES : group) {
         choice->group_size = group;
+        choice->lanes = lanes ? lanes : group;
         if (!ipt__batch_fits(problem, choice, why))
             break;
         if (ipt__batch_resident(problem, choice) * group > most) {
@@ -25105,12 +25117,13 @@ static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__bat
             best = group;
         }
     }
-    if (!best) /* the first size does not fit: try smaller ones */
+    if (!best && !published) /* the first size does not fit: try smaller ones */
         for (choice->group_size = group; choice->group_size > choice->lanes && !best;) {
             choice->group_size /= 2;
             best = ipt__batch_fits(problem, choice, why) ? choice->group_size : 0;
         }
     choice->group_size = best ? best : choice->group_size;
+    choice->lanes = lanes ? lanes : choice->group_size;
     choice->interleaved = choice->interleaved && choice->group_size > choice->lanes;
     return best && ipt__batch_fits(problem, choice, why);
 }
@@ -25135,21 +25148,55 @@ static const struct {
                              {IPT_MODEL_WORK_GROUP, 1},  {IPT_MODEL_LARGE, 1}};
 enum { IPT__BATCH_CANDIDATES = sizeof ipt__batch_candidates / sizeof *ipt__batch_candidates };
 
+/* Begins the choice of a model. */
+static ipt__batch_choice ipt__batch_choice_of(ipt_model model)
+{
+    ipt__batch_choice choice;
+    memset(&choice, 0, sizeof choice);
+    choice.model = model;
+    choice.interleaved = model == IPT_MODEL_INTERLEAVED;
+    choice.hold = model == IPT_MODEL_REGISTERS                            ? (int)IPT__HOLD_STAGED
+                  : model == IPT_MODEL_MEMORY || model == IPT_MODEL_LARGE ? (int)IPT__HOLD_MEMORY
+                                                                          : (int)IPT__HOLD_LOCAL;
+    return choice;
+}
+
+#ifndef IPT_NO_PAPERS
+/* The choice of Ha et al. 2013: a work-item to a tiny element in planes, a group of a sub-group's lanes to one whose
+ * sides are shorter than a sub-group, else a work-group (sections III.B to III.E). */
+static IPT__RARE int ipt__batch_choose_published(ipt__batch_problem *problem, ipt__batch_choice *choice, char why[160])
+{
+    const int alone = !problem->far_bytes || !problem->shares;
+    const size_t side = ipt__batch_side(problem);
+    const ipt_model models[] = {alone                             ? IPT_MODEL_ITEM
+                                : side < (size_t)IPT__BATCH_LANES ? IPT_MODEL_GROUP
+                                                                  : IPT_MODEL_WORK_GROUP,
+                                alone ? IPT_MODEL_INTERLEAVED : IPT_MODEL_WORK_GROUP, IPT_MODEL_LARGE,
+                                IPT_MODEL_MEMORY};
+    size_t i;
+    for (i = 0; i < 4; ++i) {
+        *choice = ipt__batch_choice_of(models[i]);
+        choice->lanes = models[i] == IPT_MODEL_ITEM || models[i] == IPT_MODEL_MEMORY ? 1
+                        : models[i] == IPT_MODEL_GROUP || models[i] == IPT_MODEL_INTERLEAVED
+                            ? ipt__max(2, ipt__min(ipt__power_of_two_from(side), (size_t)IPT__BATCH_LANES))
+                            : 0;
+        if (ipt__batch_find_group(problem, 1, choice, why))
+            return 1;
+    }
+    return 0;
+}
+#endif
+
 /* Makes the choice of a model, its lanes (0: a whole work-group) and group_size (0: chosen). Returns 0 if the device
  * cannot run it; *why: the reason. */
 static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model, size_t lanes, size_t group_size,
                                     ipt__batch_choice *choice, char why[160])
 {
     size_t group = 64;
-    memset(choice, 0, sizeof *choice);
-    choice->model = model;
-    choice->interleaved = model == IPT_MODEL_INTERLEAVED;
-    choice->hold = model == IPT_MODEL_REGISTERS                            ? (int)IPT__HOLD_STAGED
-                   : model == IPT_MODEL_MEMORY || model == IPT_MODEL_LARGE ? (int)IPT__HOLD_MEMORY
-                                                                           : (int)IPT__HOLD_LOCAL;
+    *choice = ipt__batch_choice_of(model);
     if (lanes && !group_size) {
         choice->lanes = lanes;
-        return ipt__batch_find_group(problem, choice, why);
+        return ipt__batch_find_group(problem, 0, choice, why);
     }
     /* A whole work-group: as many lanes as the largest operand has rows, and several columns at a time. */
     while (group > problem->limits.group_size)
@@ -25294,6 +25341,10 @@ static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_ba
 {
     double least = 0;
     size_t i, best = IPT__BATCH_CANDIDATES;
+#ifndef IPT_NO_PAPERS
+    if (desc->method)
+        return ipt__batch_choose_published(problem, choice, why);
+#endif
     for (i = 0; i < IPT__BATCH_CANDIDATES; ++i) {
         double cost;
         if (!desc->model && !ipt__batch_considers(problem, ipt__batch_candidates[i].model))
@@ -25772,15 +25823,33 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     if (desc->flags & ~(unsigned)(IPT_CACHE_ONLY | IPT_MEASURE))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is %u: IPT_CACHE_ONLY and IPT_MEASURE are possible",
                          desc->flags);
-    if (desc->group_size & (desc->group_size - 1) || desc->group_size > 1024)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: a power of two up to 1024 is needed",
+    if ((desc->group_size & (desc->group_size - 1) && desc->group_size % 32) || desc->group_size > 1024)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "group_size is %zu: a power of two or a multiple of 32 up to 1024 is needed",
                          desc->group_size);
     if (desc->lanes && (!shares || desc->lanes == 1 || desc->lanes & (desc->lanes - 1) || desc->lanes > 1024))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "lanes is %zu: models group and interleaved take 2, 4, 8 ... 1024, others none", desc->lanes);
-    if (desc->group_size && desc->group_size < desc->lanes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: an element's lanes = %zu share a work-group",
+    if (desc->lanes && desc->group_size % desc->lanes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "group_size is %zu: a multiple of lanes = %zu is needed, which share a work-group",
                          desc->group_size, desc->lanes);
+    if (desc->method) {
+        const char *const chosen = desc->model                 ? "model"
+                                   : desc->lanes               ? "lanes"
+                                   : desc->group_size          ? "group_size"
+                                   : desc->flags & IPT_MEASURE ? "flags with IPT_MEASURE"
+                                                               : NULL;
+#ifdef IPT_NO_PAPERS
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "method: ipt was compiled with IPT_NO_PAPERS");
+#endif
+        if (desc->method != IPT_METHOD_UUSCI_2013)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %s (%d): batches have uusci-2013 alone",
+                             ipt_method_string(desc->method), (int)desc->method);
+        if (chosen)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is uusci-2013, which chooses by itself: set %s to 0",
+                             chosen);
+    }
     if (desc->argument_type &&
         (!ipt__type_bytes(desc->argument_type) || ipt__type_bytes(desc->argument_type) > IPT__BATCH_ARGUMENT_BYTES))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
@@ -26357,7 +26426,7 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
     IPT_LOCK_INIT(&made->lock);
     result = ipt__batch_take(made, &taken);
     result = result ? result : ipt__batch_select(made, &taken);
-    if (!result && !taken.model)
+    if (!result && !taken.model && !taken.method)
         result = ipt__batch_select_known(made, &taken);
     result = result ? result : ipt__batch_build(made, &taken);
     if (result) {

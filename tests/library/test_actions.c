@@ -80,11 +80,18 @@ static void add_operand(ready_case *tried, const char *name, size_t rows, size_t
 static size_t wanted_elements; /* elements in each case; 0: a few */
 static bool always_scales;     /* each product has alpha and beta */
 static int exponent;           /* systems of equations are multiplied by 2^exponent */
+static ipt_method method;      /* of each case */
+static size_t group_size;      /* of each case; 0: chosen */
+static size_t odd_groups;      /* cases by work-groups that are no power of two */
 
 static ready_case begin_case(ipt_action action, size_t type, size_t count)
 {
-    ready_case tried = {
-        .desc = {.ready = action, .count = wanted_elements ? wanted_elements : count}, .type = type, .alpha = 1};
+    ready_case tried = {.desc = {.ready = action,
+                                 .count = wanted_elements ? wanted_elements : count,
+                                 .method = method,
+                                 .group_size = group_size},
+                        .type = type,
+                        .alpha = 1};
     return tried;
 }
 
@@ -170,6 +177,9 @@ static int run_case(ready_case *tried, number *inputs[OPERANDS])
         return 0;
     if (result)
         fail_msg("%s", ipt_context_error(NULL));
+    const char *const words = strstr(ipt_batch_describe(batch), "work-groups of ");
+    const size_t group = words ? strtoul(words + strlen("work-groups of "), NULL, 10) : 0;
+    odd_groups += (group & (group - 1)) != 0;
     if (tried->desc.argument_type) {
         put(argument, tried->type, false, tried->alpha);
         put(argument + types[tried->type].bytes, tried->type, false, tried->beta);
@@ -642,6 +652,88 @@ static void actions_scaled_products(void **state)
     always_scales = false;
 }
 
+/* As Ha et al. 2013 do: the model, and work-groups of any number of sub-groups. */
+static void actions_published(void **state)
+{
+    static const size_t sides[] = {2, 7, 31, 40, 70};
+    (void)state;
+    method = IPT_METHOD_UUSCI_2013;
+    for (size_t i = 0; i < TEST_COUNT(sides); ++i) {
+        const size_t type = has_doubles() ? i % TEST_COUNT(types) : 0;
+        product_of_side(IPT_MODEL_AUTO, type, sides[i]);
+        try_cholesky(IPT_MODEL_AUTO, type, sides[i]);
+        try_lu(IPT_MODEL_AUTO, type, sides[i]);
+        try_triangle(IPT_MODEL_AUTO, type, sides[i]);
+    }
+    method = IPT_METHOD_AUTO;
+}
+
+/* Sums and shares among 96, 160 and 192 lanes. */
+static void actions_groups_of_sub_groups(void **state)
+{
+    static const size_t groups[] = {96, 160, 192};
+    static const ipt_model models[] = {IPT_MODEL_WORK_GROUP, IPT_MODEL_LARGE, IPT_MODEL_GROUP, IPT_MODEL_INTERLEAVED,
+                                       IPT_MODEL_ITEM};
+    (void)state;
+    odd_groups = 0;
+    for (size_t g = 0; g < TEST_COUNT(groups); ++g)
+        for (size_t m = 0; m < TEST_COUNT(models); ++m) {
+            group_size = groups[g];
+            product_of_side(models[m], 0, m < 2 ? 23 : 5);
+            try_lu(models[m], 0, m < 2 ? 17 : 4);
+        }
+    group_size = 0;
+    if (!odd_groups)
+        test_skip("the device has no such work-groups");
+}
+
+/* The layout and the side of an element choose the model. */
+static void actions_published_models(void **state)
+{
+    static const struct {
+        ipt_layout layout;
+        size_t side;
+        const char *model;
+    } cases[] = {{IPT_LAYOUT_PLANES, 3, "model item: 1 work-item to"},
+                 {IPT_LAYOUT_ELEMENTS, 3, "model group: 4 work-items to"},
+                 {IPT_LAYOUT_ELEMENTS, 31, "model group: 32 work-items to"},
+                 {IPT_LAYOUT_ELEMENTS, 32, "model work-group: "},
+                 {IPT_LAYOUT_PLANES, 24, "model interleaved: 32 work-items to"},
+                 {IPT_LAYOUT_ELEMENTS, 200, "model large: "}};
+    ipt_context *const context = test_make_context(16384);
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        ipt_batch_operand operands[3] = {
+            {.name = "A", .access = IPT_READ}, {.name = "B", .access = IPT_READ}, {.name = "C", .access = IPT_WRITE}};
+        ipt_batch_desc desc = {.count = 1000,
+                               .operands = operands,
+                               .ready = IPT_ACTION_GEMM,
+                               .operand_count = 3,
+                               .method = IPT_METHOD_UUSCI_2013};
+        ipt_batch *batch;
+        for (size_t k = 0; k < 3; ++k) {
+            operands[k].type = "float";
+            operands[k].rows = operands[k].cols = cases[i].side;
+            operands[k].layout = cases[i].layout;
+        }
+        assert_int_equal(ipt_batch_create(context, &desc, &batch), IPT_SUCCESS);
+        if (!strstr(ipt_batch_describe(batch), cases[i].model))
+            fail_msg("no %s in: %s", cases[i].model, ipt_batch_describe(batch));
+        ipt_batch_destroy(batch);
+        for (int field = 0; field < 5; ++field) {
+            ipt_batch_desc wrong = desc;
+            wrong.model = field == 0 ? IPT_MODEL_ITEM : IPT_MODEL_AUTO;
+            wrong.lanes = field == 1 ? 4 : 0;
+            wrong.group_size = field == 2 ? 64 : 0;
+            wrong.flags = field == 3 ? IPT_MEASURE : 0;
+            wrong.method = field == 4 ? IPT_METHOD_TPDS_2016 : wrong.method;
+            test_expect_error(ipt_batch_create(context, &wrong, &batch), IPT_ERROR_INVALID_ARGUMENT,
+                              field == 1 ? "lanes" : "method", NULL);
+        }
+    }
+    ipt_context_destroy(context);
+}
+
 /* A random number from 1 to most, with all orders of magnitude equally likely. */
 static size_t random_size(size_t most)
 {
@@ -711,17 +803,13 @@ static void actions_bad_operands(void **state)
 }
 
 const struct CMUnitTest test_actions[] = {
-    TEST_CASE(actions_products),
-    TEST_CASE(actions_larger_products),
-    TEST_CASE(actions_cholesky),
-    TEST_CASE(actions_lu),
-    TEST_CASE(actions_inverses),
-    TEST_CASE(actions_triangles),
-    TEST_CASE(actions_any_size),
-    TEST_CASE(actions_bad_operands),
-    TEST_CASE(actions_far_from_one),
-    TEST_CASE(actions_denormal),
-    TEST_CASE(actions_inverse_near_overflow),
+    TEST_CASE(actions_products),         TEST_CASE(actions_larger_products),
+    TEST_CASE(actions_cholesky),         TEST_CASE(actions_lu),
+    TEST_CASE(actions_inverses),         TEST_CASE(actions_triangles),
+    TEST_CASE(actions_published),        TEST_CASE(actions_groups_of_sub_groups),
+    TEST_CASE(actions_published_models), TEST_CASE(actions_any_size),
+    TEST_CASE(actions_bad_operands),     TEST_CASE(actions_far_from_one),
+    TEST_CASE(actions_denormal),         TEST_CASE(actions_inverse_near_overflow),
     TEST_CASE(actions_scaled_products),
 };
 const size_t test_actions_count = TEST_COUNT(test_actions);

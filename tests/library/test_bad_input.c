@@ -670,7 +670,7 @@ static void bad_input_desc_sizes(void **state)
     ipt_context *context = NULL;
     ipt_plan *plan = NULL;
     (void)state;
-    assert_int_equal(sizeof(ipt_plan_desc), offsetof(ipt_plan_desc, strides_out) + sizeof longer.desc.strides_out);
+    assert_int_equal(sizeof(ipt_plan_desc), offsetof(ipt_plan_desc, method) + sizeof longer.desc.method);
     assert_int_equal(sizeof(ipt_context_desc),
                      offsetof(ipt_context_desc, cuda_context) + sizeof context_longer.desc.cuda_context);
     memset(&longer, 0, sizeof longer);

@@ -193,7 +193,7 @@ static void sequences_methods(void **state)
     const size_t local_bytes = 16384;
     ipt_context *context = test_make_context(local_bytes);
     size_t served = 0;
-    for (int method = IPT_METHOD_PPOPP_2014; method < IPT__METHOD_COUNT; ++method)
+    for (int method = IPT_METHOD_PPOPP_2014; method <= IPT_METHOD_TPDS_2016_PADDED; ++method)
         for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
             ipt_plan_desc desc = {.rows = shapes[s][0], .cols = shapes[s][1], .elem_size = shapes[s][2]};
             size_t tile[2], pad[2];
@@ -272,6 +272,10 @@ static void sequences_methods_alone(void **state)
         test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, names[field], NULL);
         assert_null(plan);
     }
+    ipt_plan_desc of_batches = whole;
+    of_batches.method = IPT_METHOD_UUSCI_2013;
+    test_expect_error(ipt_plan_create(test_context, &of_batches, &plan), IPT_ERROR_INVALID_ARGUMENT, "method",
+                      "ipt_batch_desc");
     for (int i = 0; i < 2; ++i) {
         ipt_plan_desc desc = whole;
         desc.method = (ipt_method)(i ? IPT__METHOD_COUNT : -1);

@@ -106,6 +106,8 @@ static void print_desc(const ipt_batch_desc *desc, char text[DESC_SIZE])
     if (desc->options || desc->lanes || desc->group_size)
         length += (size_t)snprintf(text + length, DESC_SIZE - length, " %u/%zu/%zu", desc->options, desc->lanes,
                                    desc->group_size);
+    if (desc->method)
+        length += (size_t)snprintf(text + length, DESC_SIZE - length, " %s", ipt_method_string(desc->method));
     if (desc->argument_type)
         length += (size_t)snprintf(text + length, DESC_SIZE - length, " a:%s", desc->argument_type);
     for (size_t i = 0; i < desc->operand_count; ++i) {
@@ -133,6 +135,8 @@ static void tool_batches_words(void **state)
         {"gemm:float:2x3x4:scaled:20:planes:C=blocks/8:B=elements:memory",
          "gemm 20 memory a:float2, A float 2x3 r planes/0/0, B float 3x4 r, C float 2x4 rw blocks/8/0"},
         {"dot:float2:3:scaled", "dot 1 auto a:float4, x float2 3x1 r, y float2 3x1 r, r float2 1x1 rw"},
+        {"dot:float:90:uusci-2013:50", "dot 50 auto uusci-2013, x float 90x1 r, y float 90x1 r, r float 1x1 w"},
+        {"gemv:float:4x3:work-group:group=96", "gemv 1 work-group 0/0/96, A float 4x3 r, x float 3x1 r, y float 4x1 w"},
         {"dot:double2:3:scaled", "dot 1 auto a:double4, x double2 3x1 r, y double2 3x1 r, r double2 1x1 rw"},
         {"potrf:float:5", "potrf 1 auto, A float 5x5 rw, info int 1x1 w"},
         {"potrs:float:5x2", "potrs 1 auto, A float 5x5 r, B float 5x2 rw"},

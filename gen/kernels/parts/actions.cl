@@ -67,9 +67,9 @@
         __local type *const slot = (__local type *)ipt_slots + get_local_id(0);                                        \
         *slot = value;                                                                                                 \
         IPT_BARRIER();                                                                                                 \
-        for (uint step = IPT_LANES / 2; step; step /= 2) {                                                             \
-            if (ipt_lane < step)                                                                                       \
-                *slot += slot[step * IPT_LANE_STEP];                                                                   \
+        for (uint left = IPT_LANES; left > 1; left = (left + 1) / 2) {                                                 \
+            if (ipt_lane < left / 2)                                                                                   \
+                *slot += slot[(left + 1) / 2 * IPT_LANE_STEP];                                                         \
             IPT_BARRIER();                                                                                             \
         }                                                                                                              \
         const type sum = *(slot - ipt_lane * IPT_LANE_STEP);                                                           \

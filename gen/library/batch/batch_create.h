@@ -166,7 +166,7 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
     IPT_LOCK_INIT(&made->lock);
     result = ipt__batch_take(made, &taken);
     result = result ? result : ipt__batch_select(made, &taken);
-    if (!result && !taken.model)
+    if (!result && !taken.model && !taken.method)
         result = ipt__batch_select_known(made, &taken);
     result = result ? result : ipt__batch_build(made, &taken);
     if (result) {

@@ -269,15 +269,33 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     if (desc->flags & ~(unsigned)(IPT_CACHE_ONLY | IPT_MEASURE))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is %u: IPT_CACHE_ONLY and IPT_MEASURE are possible",
                          desc->flags);
-    if (desc->group_size & (desc->group_size - 1) || desc->group_size > 1024)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: a power of two up to 1024 is needed",
+    if ((desc->group_size & (desc->group_size - 1) && desc->group_size % 32) || desc->group_size > 1024)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "group_size is %zu: a power of two or a multiple of 32 up to 1024 is needed",
                          desc->group_size);
     if (desc->lanes && (!shares || desc->lanes == 1 || desc->lanes & (desc->lanes - 1) || desc->lanes > 1024))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "lanes is %zu: models group and interleaved take 2, 4, 8 ... 1024, others none", desc->lanes);
-    if (desc->group_size && desc->group_size < desc->lanes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: an element's lanes = %zu share a work-group",
+    if (desc->lanes && desc->group_size % desc->lanes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "group_size is %zu: a multiple of lanes = %zu is needed, which share a work-group",
                          desc->group_size, desc->lanes);
+    if (desc->method) {
+        const char *const chosen = desc->model                 ? "model"
+                                   : desc->lanes               ? "lanes"
+                                   : desc->group_size          ? "group_size"
+                                   : desc->flags & IPT_MEASURE ? "flags with IPT_MEASURE"
+                                                               : NULL;
+#ifdef IPT_NO_PAPERS
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "method: ipt was compiled with IPT_NO_PAPERS");
+#endif
+        if (desc->method != IPT_METHOD_UUSCI_2013)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %s (%d): batches have uusci-2013 alone",
+                             ipt_method_string(desc->method), (int)desc->method);
+        if (chosen)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is uusci-2013, which chooses by itself: set %s to 0",
+                             chosen);
+    }
     if (desc->argument_type &&
         (!ipt__type_bytes(desc->argument_type) || ipt__type_bytes(desc->argument_type) > IPT__BATCH_ARGUMENT_BYTES))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,

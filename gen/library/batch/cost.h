@@ -105,6 +105,10 @@ static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_ba
 {
     double least = 0;
     size_t i, best = IPT__BATCH_CANDIDATES;
+#ifndef IPT_NO_PAPERS
+    if (desc->method)
+        return ipt__batch_choose_published(problem, choice, why);
+#endif
     for (i = 0; i < IPT__BATCH_CANDIDATES; ++i) {
         double cost;
         if (!desc->model && !ipt__batch_considers(problem, ipt__batch_candidates[i].model))

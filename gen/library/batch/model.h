@@ -136,14 +136,20 @@ static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__
 }
 
 /* Sets the smallest work-group with which a compute unit holds the most work-items (Ha et al. 2013, section III.E.1),
- * from two sub-groups on, or four with interleaved elements. Returns 0 if none fits. */
-static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__batch_choice *choice, char why[160])
+ * from two sub-groups on, or four with interleaved elements, by powers of two. As published: from one sub-group on, one
+ * more at a time. lanes = 0: the whole work-group. Returns 0 if none fits. */
+static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, int published, ipt__batch_choice *choice,
+                                           char why[160])
 {
-    const size_t start = choice->interleaved ? 4 * IPT__BATCH_LANES : 2 * IPT__BATCH_LANES;
-    size_t group = ipt__power_of_two_from(ipt__max(choice->lanes, ipt__min(start, problem->limits.group_size))),
-           best = 0, most = 0;
-    for (; group <= problem->limits.group_size; group *= 2) {
+    const size_t start = (size_t)IPT__BATCH_LANES * (published             ? 1
+                                                     : choice->interleaved ? 4
+                                                                           : 2),
+                 lanes = choice->lanes,
+                 largest = published ? ipt__min(1024, problem->limits.largest_group) : problem->limits.group_size;
+    size_t group = ipt__power_of_two_from(ipt__max(lanes, ipt__min(start, largest))), best = 0, most = 0;
+    for (; group <= largest; group += published ? (size_t)IPT__BATCH_LANES : group) {
         choice->group_size = group;
+        choice->lanes = lanes ? lanes : group;
         if (!ipt__batch_fits(problem, choice, why))
             break;
         if (ipt__batch_resident(problem, choice) * group > most) {
@@ -151,12 +157,13 @@ static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__bat
             best = group;
         }
     }
-    if (!best) /* the first size does not fit: try smaller ones */
+    if (!best && !published) /* the first size does not fit: try smaller ones */
         for (choice->group_size = group; choice->group_size > choice->lanes && !best;) {
             choice->group_size /= 2;
             best = ipt__batch_fits(problem, choice, why) ? choice->group_size : 0;
         }
     choice->group_size = best ? best : choice->group_size;
+    choice->lanes = lanes ? lanes : choice->group_size;
     choice->interleaved = choice->interleaved && choice->group_size > choice->lanes;
     return best && ipt__batch_fits(problem, choice, why);
 }
@@ -181,21 +188,55 @@ static const struct {
                              {IPT_MODEL_WORK_GROUP, 1},  {IPT_MODEL_LARGE, 1}};
 enum { IPT__BATCH_CANDIDATES = sizeof ipt__batch_candidates / sizeof *ipt__batch_candidates };
 
+/* Begins the choice of a model. */
+static ipt__batch_choice ipt__batch_choice_of(ipt_model model)
+{
+    ipt__batch_choice choice;
+    memset(&choice, 0, sizeof choice);
+    choice.model = model;
+    choice.interleaved = model == IPT_MODEL_INTERLEAVED;
+    choice.hold = model == IPT_MODEL_REGISTERS                            ? (int)IPT__HOLD_STAGED
+                  : model == IPT_MODEL_MEMORY || model == IPT_MODEL_LARGE ? (int)IPT__HOLD_MEMORY
+                                                                          : (int)IPT__HOLD_LOCAL;
+    return choice;
+}
+
+#ifndef IPT_NO_PAPERS
+/* The choice of Ha et al. 2013: a work-item to a tiny element in planes, a group of a sub-group's lanes to one whose
+ * sides are shorter than a sub-group, else a work-group (sections III.B to III.E). */
+static IPT__RARE int ipt__batch_choose_published(ipt__batch_problem *problem, ipt__batch_choice *choice, char why[160])
+{
+    const int alone = !problem->far_bytes || !problem->shares;
+    const size_t side = ipt__batch_side(problem);
+    const ipt_model models[] = {alone                             ? IPT_MODEL_ITEM
+                                : side < (size_t)IPT__BATCH_LANES ? IPT_MODEL_GROUP
+                                                                  : IPT_MODEL_WORK_GROUP,
+                                alone ? IPT_MODEL_INTERLEAVED : IPT_MODEL_WORK_GROUP, IPT_MODEL_LARGE,
+                                IPT_MODEL_MEMORY};
+    size_t i;
+    for (i = 0; i < 4; ++i) {
+        *choice = ipt__batch_choice_of(models[i]);
+        choice->lanes = models[i] == IPT_MODEL_ITEM || models[i] == IPT_MODEL_MEMORY ? 1
+                        : models[i] == IPT_MODEL_GROUP || models[i] == IPT_MODEL_INTERLEAVED
+                            ? ipt__max(2, ipt__min(ipt__power_of_two_from(side), (size_t)IPT__BATCH_LANES))
+                            : 0;
+        if (ipt__batch_find_group(problem, 1, choice, why))
+            return 1;
+    }
+    return 0;
+}
+#endif
+
 /* Makes the choice of a model, its lanes (0: a whole work-group) and group_size (0: chosen). Returns 0 if the device
  * cannot run it; *why: the reason. */
 static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model, size_t lanes, size_t group_size,
                                     ipt__batch_choice *choice, char why[160])
 {
     size_t group = 64;
-    memset(choice, 0, sizeof *choice);
-    choice->model = model;
-    choice->interleaved = model == IPT_MODEL_INTERLEAVED;
-    choice->hold = model == IPT_MODEL_REGISTERS                            ? (int)IPT__HOLD_STAGED
-                   : model == IPT_MODEL_MEMORY || model == IPT_MODEL_LARGE ? (int)IPT__HOLD_MEMORY
-                                                                           : (int)IPT__HOLD_LOCAL;
+    *choice = ipt__batch_choice_of(model);
     if (lanes && !group_size) {
         choice->lanes = lanes;
-        return ipt__batch_find_group(problem, choice, why);
+        return ipt__batch_find_group(problem, 0, choice, why);
     }
     /* A whole work-group: as many lanes as the largest operand has rows, and several columns at a time. */
     while (group > problem->limits.group_size)

@@ -114,8 +114,9 @@ typedef struct ipt_batch_desc {
                                   and gemm take alpha and beta: they compute a.x * result + a.y * former value. a is
                                   float2 or double2; with complex a.xy and a.zw it is float4 or double4 */
     ipt_model model;
+    ipt_method method; /* IPT_METHOD_UUSCI_2013: model, lanes and group_size, which are 0 then, as published; or 0 */
     size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
-    size_t group_size; /* work-items of a work-group, a power of two; 0: chosen */
+    size_t group_size; /* work-items of a work-group: a power of two, or a multiple of 32; 0: chosen */
     unsigned flags;    /* IPT_CACHE_ONLY; IPT_MEASURE: the fastest model, of those with cached programs if both; or 0 */
     const ipt_batch_buffer *measure_buffers; /* for IPT_MEASURE: operands as executions will have them, with a = 0.
                                                 Those that are only written change */

@@ -223,18 +223,21 @@ typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_
 /* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
 
-/* The papers' complete methods, for ipt_plan_desc.method: each chooses tiles, sequence and the kernel of each stage as
- * published. X(enumerator, name).
+/* The papers' complete methods, for ipt_plan_desc.method; the last one for batches. Each chooses tiles, sequence and
+ * the kernel of each stage as published. X(enumerator, name).
  * - PPOPP_2014: tiles of 50 to 100 (section 7.4), sequence 3.1 (section 4.2). BS by work-group. PTTWAC 100! by SIMD
  * unit; in registers if the super-element is a multiple or a divisor of the unit (section 5.2.1).
  * - TPDS_2016: algorithms 2 and 3. BS if a tile fits local memory, else PTTWAC 010!. Tiles and super-elements get the
  *   sets of work-items of section 5.2, PTTWAC 100! register tiling.
- * - TPDS_2016_PADDED: algorithms 5 and 3, and the padding of algorithm 4; then as TPDS_2016. See IPT_PAD. */
+ * - TPDS_2016_PADDED: algorithms 5 and 3, and the padding of algorithm 4; then as TPDS_2016. See IPT_PAD.
+ * - UUSCI_2013 is for ipt_batch_desc.method: the model by layout and side (sections III.B to III.E), and the smallest
+ *   work-group, of 32, 64, 96 ... work-items, that fills a compute unit (section III.E.1). */
 #define IPT_METHOD_LIST(X)                                                                                             \
     X(IPT_METHOD_AUTO, "auto")             /* ipt's own choice */                                                      \
     X(IPT_METHOD_PPOPP_2014, "ppopp-2014") /* Sung et al. 2014 */                                                      \
     X(IPT_METHOD_TPDS_2016, "tpds-2016")   /* Gomez-Luna et al. 2016 */                                                \
-    X(IPT_METHOD_TPDS_2016_PADDED, "tpds-2016-padded")
+    X(IPT_METHOD_TPDS_2016_PADDED, "tpds-2016-padded")                                                                 \
+    X(IPT_METHOD_UUSCI_2013, "uusci-2013") /* Ha et al. 2013 */
 
 typedef enum ipt_method { IPT_METHOD_LIST(IPT__ENUMERATOR) IPT__METHOD_COUNT } ipt_method;
 

@@ -153,6 +153,8 @@ static ipt_result ipt__desc_expand_method(ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %d, which is unknown", (int)desc->method);
     if (!desc->method)
         return IPT_SUCCESS;
+    if (desc->method == IPT_METHOD_UUSCI_2013)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is uusci-2013, which is for batches: ipt_batch_desc");
     if (chosen)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "method is %s, which chooses by itself: set %s to 0",
                          ipt_method_string(desc->method), chosen);

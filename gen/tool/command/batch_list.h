@@ -12,10 +12,11 @@
 /* The help of --action. */
 #define BATCH_NOTES                                                                                                    \
     "--action ACTION:TYPE:SIZES[:WORD ...] is a batch of a ready action, such as posv:double:6x1:100000 or "           \
-    "gemm:float:4x6x4:transpose-a:planes. A WORD is the number of elements, a model, lanes=N, group=N, an option, "    \
-    "or the layout of all operands or of one (A=planes). With scaled, a has alpha and beta.\n"                         \
+    "gemm:float:4x6x4:transpose-a:planes. A WORD is the number of elements, a model, uusci-2013, lanes=N, group=N, "   \
+    "an option, or the layout of all operands or of one (A=planes). With scaled, a has alpha and beta.\n"              \
     "--action FILE is an action of your own. Its lines: operand NAME TYPE ROWSxCOLS read|write|read-write [LAYOUT] "   \
-    "[stride=N]; count N; model NAME; lanes N; group N; argument TYPE; functions, and the lines of OpenCL C; last "    \
+    "[stride=N]; count N; model NAME; method uusci-2013; lanes N; group N; argument TYPE; functions, and the lines "   \
+    "of OpenCL C; last "                                                                                               \
     "action, and its lines."
 
 typedef struct batch_list {

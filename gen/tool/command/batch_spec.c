@@ -48,6 +48,12 @@ static bool batch_read_model(const char *text, ipt_model *found)
     return false;
 }
 
+static bool batch_read_method(const char *text, ipt_method *found)
+{
+    COMPARE_NAME(IPT_METHOD_UUSCI_2013, "uusci-2013")
+    return false;
+}
+
 static bool batch_read_access(const char *text, ipt_access *found)
 {
     COMPARE_NAME(IPT_READ, "read")
@@ -227,6 +233,9 @@ static bool batch_read_piece(batch_spec *spec, const char *piece, char *message)
         batch_make_scaled(spec);
         return true;
     }
+    if (batch_read_method(piece, &spec->desc.method)) {
+        return true;
+    }
     if (batch_read_model(piece, &model)) {
         const bool first = spec->desc.model == IPT_MODEL_AUTO;
         spec->desc.model = model;
@@ -351,6 +360,10 @@ static bool batch_read_value(const char *keyword, const char *value, batch_spec 
         return batch_read_model(value, &desc->model) ||
                batch_fail(message, "unknown model '%.60s': 'ipt help plan' lists them", value);
     }
+    if (strcmp(keyword, "method") == 0) {
+        return batch_read_method(value, &desc->method) ||
+               batch_fail(message, "unknown method '%.60s': batches have uusci-2013", value);
+    }
     if (strcmp(keyword, "ready") == 0) {
         return batch_read_action(value, &desc->ready) ||
                batch_fail(message, "unknown action '%.60s': 'ipt help plan' lists them", value);
@@ -373,7 +386,7 @@ static bool batch_read_options(char *rest, batch_spec *spec, char *message)
 /* Reads a line before the texts. */
 static bool batch_read_line(char *line, batch_spec *spec, char *message)
 {
-    static const char *const keywords[] = {"count", "model", "lanes", "group", "argument", "ready"};
+    static const char *const keywords[] = {"count", "model", "method", "lanes", "group", "argument", "ready"};
     char *rest = line;
     const char *const keyword = batch_next_word(&rest);
     if (keyword == NULL || keyword[0] == '#') {

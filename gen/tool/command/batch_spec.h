@@ -5,6 +5,7 @@
  * A WORD is one of
  *   a number              elements; 1 if none is given. Programs do not depend on it
  *   MODEL                 of IPT_MODEL_LIST
+ *   uusci-2013            the field method
  *   lanes=N, group=N      the fields lanes and group_size of ipt_batch_desc
  *   LAYOUT                of all operands: elements, planes or blocks/WIDTH
  *   NAME=LAYOUT           of one of them
@@ -14,7 +15,7 @@
  * A file has a line for each fact, in any sequence; the texts come last. Blank lines, and lines that begin with #, are
  * comments.
  *   operand NAME TYPE ROWSxCOLS ACCESS [LAYOUT] [stride=N]   ACCESS: read, write or read-write
- *   count N, model MODEL, lanes N, group N, argument TYPE
+ *   count N, model MODEL, method uusci-2013, lanes N, group N, argument TYPE
  *   ready ACTION          an action of ipt's, for these operands
  *   options OPTION ...    of that action, as above
  *   functions             alone: the lines from the next one to the line `action` are the functions
