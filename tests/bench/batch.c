@@ -4,9 +4,9 @@
  * [OPTION ...] ACTION:TYPE:SIDE[:COUNT] ..., such as gemm:double:4:100000.
  *   --csv             writes a table to standard output
  *   --megabytes N     the size of the operands where no COUNT is given (256)
- *   --lines A,B,...   these lines only. auto; a model's name; planes: model memory on planes instead of elements;
- *                     launches: an execution for each element, on one queue; queues: on several queues in turn;
- *                     host: operands in pinned host memory, compared with both directions of the bus at once
+ *   --lines A,B,...   these lines only. auto; a model's name; uusci-2013: Ha et al. 2013 as published; planes: model
+ * memory on planes instead of elements; launches: an execution for each element, on one queue; queues: on several
+ * queues in turn; host: operands in pinned host memory, compared with both directions of the bus at once
  *   --launches N      the elements of the last two lines, at most (1000)
  *   --queues N        the queues of the last line (8)
  *   --plans           only creates the plans, so that the cache has their programs */
@@ -122,13 +122,15 @@ static void print_line(const char *line, const ipt_batch *batch, const work *of,
     fflush(stdout);
 }
 
-static void measure_batch(const char *line, ipt_model model, work *of, double copy)
+static void measure_batch(const char *line, ipt_model model, ipt_method method, work *of, double copy)
 {
     ipt_batch *batch;
     ipt_result result;
     double seconds;
     of->desc.model = model;
+    of->desc.method = method;
     result = ipt_batch_create(context, &of->desc, &batch);
+    of->desc.method = IPT_METHOD_AUTO;
     if (result == IPT_ERROR_UNSUPPORTED)
         return;
     need(!result, "ipt_batch_create");
@@ -290,7 +292,9 @@ static void bench(const char *text)
     copy = options.plans_only ? 0 : copy_rate(&tried);
     for (int model = 0; model < IPT__MODEL_COUNT; ++model)
         if (is_wanted(ipt_model_string((ipt_model)model)))
-            measure_batch(ipt_model_string((ipt_model)model), (ipt_model)model, &tried, copy);
+            measure_batch(ipt_model_string((ipt_model)model), (ipt_model)model, IPT_METHOD_AUTO, &tried, copy);
+    if (is_wanted("uusci-2013"))
+        measure_batch("uusci-2013", IPT_MODEL_AUTO, IPT_METHOD_UUSCI_2013, &tried, copy);
     if (is_wanted("launches") && !options.plans_only) /* another line compiles their program */
         measure_launches("launches", &tried, copy, 1);
     if (is_wanted("queues") && !options.plans_only)
@@ -301,7 +305,7 @@ static void bench(const char *text)
     if (!is_wanted("planes"))
         return;
     prepare(&tried, IPT_LAYOUT_PLANES);
-    measure_batch("planes", IPT_MODEL_MEMORY, &tried, copy);
+    measure_batch("planes", IPT_MODEL_MEMORY, IPT_METHOD_AUTO, &tried, copy);
     release();
 }
 

@@ -159,7 +159,8 @@ static double staged(void)
 }
 
 /* Shows a plan by one scheme. A first execution allocates its memory. */
-static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequence sequence, double reference)
+static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequence sequence, ipt_method method,
+                      double reference)
 {
     ipt_plan_desc desc = {0};
     ipt_plan *plan = NULL;
@@ -170,6 +171,7 @@ static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequ
     desc.host = scheme;
     desc.host_queues = queues;
     desc.sequence = sequence;
+    desc.method = method;
     desc.flags = scheme == IPT_HOST_STAGES ? IPT_NO_COOPERATIVE : 0;
     snprintf(label, sizeof label, queues > 0 ? "%s, Q = %zu" : "%s", name, queues);
     ipt_result made = ipt_plan_create(context, &desc, &plan);
@@ -309,14 +311,17 @@ static void show_device(const char *memory)
         show_limits(getenv("HOST_LIMITS"), reference, at_once);
         return;
     }
-    show_plan("in place, synchronous", IPT_HOST_SYNCHRONOUS, 0, IPT_SEQUENCE_AUTO, reference);
+    show_plan("in place, synchronous", IPT_HOST_SYNCHRONOUS, 0, IPT_SEQUENCE_AUTO, IPT_METHOD_AUTO, reference);
     for (size_t queues = 1; queues <= 32; queues *= 2) {
-        show_plan("in place, overlapped", IPT_HOST_OVERLAPPED, queues, IPT_SEQUENCE_AUTO, reference);
+        show_plan("in place, overlapped", IPT_HOST_OVERLAPPED, queues, IPT_SEQUENCE_AUTO, IPT_METHOD_AUTO, reference);
     }
     for (size_t queues = 1; queues <= 16; queues *= 4) {
-        show_plan("Sung et al. 2014: sequence 3.1 by parts", IPT_HOST_STAGES, queues, IPT_SEQUENCE_3_1, reference);
+        show_plan("Sung et al. 2014: sequence 3.1 by parts", IPT_HOST_STAGES, queues, IPT_SEQUENCE_3_1, IPT_METHOD_AUTO,
+                  reference);
+        show_plan("Sung et al. 2014: whole method by parts", IPT_HOST_STAGES, queues, IPT_SEQUENCE_AUTO,
+                  IPT_METHOD_PPOPP_2014, reference);
     }
-    show_plan("in place, own choice", IPT_HOST_AUTO, 0, IPT_SEQUENCE_AUTO, reference);
+    show_plan("in place, own choice", IPT_HOST_AUTO, 0, IPT_SEQUENCE_AUTO, IPT_METHOD_AUTO, reference);
     if (getenv("HOST_DEVICES") != NULL && strcmp(kind, "pinned") == 0) {
         show_split(reference);
     }

@@ -203,7 +203,8 @@ typedef struct choice {
     const char *way;
     ipt_sequence sequence;
     size_t m, n;
-    unsigned flags; /* of the plan: IPT_PAD or none */
+    unsigned flags;    /* of the plan: IPT_PAD or none */
+    ipt_method method; /* with kernels and padding as published; the fields above say what it chooses */
 } choice;
 
 /* Sequences 2.1 and 2.2 cut one side only, and sequence 1 cuts none. */
@@ -213,14 +214,17 @@ static ipt_plan_desc describe(const session *session, bench_shape shape, const c
     desc.rows = shape.rows;
     desc.cols = shape.cols;
     desc.elem_size = session->elem_size;
-    desc.sequence = choice->sequence;
-    desc.flags = choice->flags;
     if (choice->sequence == IPT_SEQUENCE_AUTO)
         return desc;
-    desc.tile_m = choice->sequence == IPT_SEQUENCE_2_2 || choice->sequence == IPT_SEQUENCE_1 ? 0 : choice->m;
-    desc.tile_n = choice->sequence == IPT_SEQUENCE_2_1 || choice->sequence == IPT_SEQUENCE_1 ? 0 : choice->n;
     /* With tiles of one element, the paper's method needs a flag bit for each element: 3 % of 4-byte elements. */
     desc.max_workspace = shape.rows * shape.cols * session->elem_size / 16 + (1 << 20);
+    desc.method = choice->method;
+    if (choice->method)
+        return desc;
+    desc.sequence = choice->sequence;
+    desc.flags = choice->flags;
+    desc.tile_m = choice->sequence == IPT_SEQUENCE_2_2 || choice->sequence == IPT_SEQUENCE_1 ? 0 : choice->m;
+    desc.tile_n = choice->sequence == IPT_SEQUENCE_2_1 || choice->sequence == IPT_SEQUENCE_1 ? 0 : choice->n;
     return desc;
 }
 
@@ -271,10 +275,12 @@ static void measure_way(session *session, bench_shape shape, const choice *choic
     show_speeds(&result);
 }
 
-/* Measures a heuristic's tiles with the sequence that algorithm 3 chooses. */
-static void by_heuristic(session *session, ipt_heuristic heuristic, bench_shape shape)
+/* Measures a heuristic's tiles with the sequence that algorithm 3 chooses, by ipt's kernels or by those of a method
+ * that has this heuristic. */
+static void by_heuristic(session *session, ipt_heuristic heuristic, ipt_method method, bench_shape shape)
 {
-    choice choice = {ipt_heuristic_string(heuristic), IPT_SEQUENCE_AUTO, 0, 0, 0};
+    choice choice = {
+        method ? ipt_method_string(method) : ipt_heuristic_string(heuristic), IPT_SEQUENCE_AUTO, 0, 0, 0, method};
     size_t pad_rows, pad_cols;
     if (ipt_heuristic_tiles(heuristic, &session->limits, shape.rows, shape.cols, session->elem_size, &choice.m,
                             &choice.n, &pad_rows, &pad_cols))
@@ -287,7 +293,7 @@ static void by_heuristic(session *session, ipt_heuristic heuristic, bench_shape 
 
 static void by_sequences(session *session, bench_shape shape)
 {
-    choice choice = {"sequences", IPT_SEQUENCE_AUTO, 0, 0, 0};
+    choice choice = {"sequences", IPT_SEQUENCE_AUTO, 0, 0, 0, IPT_METHOD_AUTO};
     size_t pad_rows, pad_cols;
     int sequence;
     if (ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_2, &session->limits, shape.rows, shape.cols, session->elem_size,
@@ -312,7 +318,7 @@ static void by_brute_force(session *session, bench_shape shape, size_t most)
     for (turn = 0; turn < 2; ++turn) /* counts, then measures */
         for (i = 0; i < m_count; ++i)
             for (j = 0; j < n_count; ++j) {
-                choice choice = {"brute-force", IPT_SEQUENCE_AUTO, of_rows[i], of_cols[j], 0};
+                choice choice = {"brute-force", IPT_SEQUENCE_AUTO, of_rows[i], of_cols[j], 0, IPT_METHOD_AUTO};
                 choice.sequence = ipt_heuristic_sequence(&session->limits, shape.rows, shape.cols, session->elem_size,
                                                          choice.m, choice.n);
                 if (choice.m * choice.n >= session->limits.local_bytes / session->elem_size ||
@@ -331,7 +337,7 @@ static int ways(int count, char **arguments)
 {
     session session;
     bench_shapes shapes;
-    const choice own = {"auto", IPT_SEQUENCE_AUTO, 0, 0, 0};
+    const choice own = {"auto", IPT_SEQUENCE_AUTO, 0, 0, 0, IPT_METHOD_AUTO};
     size_t i;
     int way, heuristic;
     open_session(&session, number(arguments[0]));
@@ -341,9 +347,13 @@ static int ways(int count, char **arguments)
         for (way = 2; way < count; ++way) {
             for (heuristic = 1; heuristic < IPT__HEURISTIC_COUNT; ++heuristic)
                 if (!strcmp(arguments[way], ipt_heuristic_string((ipt_heuristic)heuristic)))
-                    by_heuristic(&session, (ipt_heuristic)heuristic, shapes.items[i]);
+                    by_heuristic(&session, (ipt_heuristic)heuristic, IPT_METHOD_AUTO, shapes.items[i]);
             if (!strcmp(arguments[way], "auto"))
                 measure_way(&session, shapes.items[i], &own);
+            else if (!strcmp(arguments[way], "tpds-2016"))
+                by_heuristic(&session, IPT_HEURISTIC_ALGORITHM_2, IPT_METHOD_TPDS_2016, shapes.items[i]);
+            else if (!strcmp(arguments[way], "tpds-2016-padded"))
+                by_heuristic(&session, IPT_HEURISTIC_ALGORITHM_5, IPT_METHOD_TPDS_2016_PADDED, shapes.items[i]);
             else if (!strcmp(arguments[way], "sequences"))
                 by_sequences(&session, shapes.items[i]);
             else if (!strncmp(arguments[way], "brute=", 6))

@@ -1,9 +1,10 @@
 /* Many plans for floats in one process, each measured as by `ipt bench`: verified before and after the timing, relative
  * to copies of the same bytes. Usage: sweep [REPEAT] [ROUNDS] < LINES > CSV; a line is
  *   LABEL ROWS COLS SEQUENCE TILE_M TILE_N KERNEL_010 KERNEL_100 FLAG_SPREAD
- * SEQUENCE is one of the tool's, 010 (a list of TILE_M x TILE_N tiles, each transposed), or 100 (super-elements of
- * TILE_N floats, moved from row-major to column-major order). If the device has too little memory, the CSV has no line,
- * and a message is printed. Any other error ends the program with failure. */
+ * SEQUENCE is one of the tool's, a method, such as ppopp-2014, whose tiles and kernels are 0 and auto, 010 (a list of
+ * TILE_M x TILE_N tiles, each transposed), or 100 (super-elements of TILE_N floats, moved from row-major to
+ * column-major order). If the device has too little memory, the CSV has no line, and a message is printed. Any other
+ * error ends the program with failure. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -37,6 +38,15 @@ static bool find_sequence(const char *name, ipt_sequence *found)
     return i < IPT__SEQUENCE_COUNT;
 }
 
+static bool find_method(const char *name, ipt_method *found)
+{
+    int i = 1;
+    while (i < IPT__METHOD_COUNT && strcmp(name, ipt_method_string((ipt_method)i)) != 0)
+        i++;
+    *found = (ipt_method)i;
+    return i < IPT__METHOD_COUNT;
+}
+
 static bool find_kernel(const char *name, ipt_variant *found)
 {
     int i = 0;
@@ -50,7 +60,9 @@ static bool find_kernel(const char *name, ipt_variant *found)
 static bool describe(const sweep_line *line, ipt_plan_desc *desc, bench_result *result)
 {
     const bool tiles = strcmp(line->sequence, "010") == 0, elements = strcmp(line->sequence, "100") == 0;
-    if (!find_sequence(tiles || elements ? "auto" : line->sequence, &desc->sequence) ||
+    const bool whole = find_method(line->sequence, &desc->method);
+    desc->method = whole ? desc->method : IPT_METHOD_AUTO;
+    if (!find_sequence(tiles || elements || whole ? "auto" : line->sequence, &desc->sequence) ||
         !find_kernel(line->kernel_010, &desc->variant_010) || !find_kernel(line->kernel_100, &desc->variant_100) ||
         ((tiles || elements) && (line->tile_m == 0 || line->tile_n == 0)))
         return false;
@@ -99,7 +111,8 @@ static bool measure_line(const sweep_line *line, bench_device *device, size_t re
     result.repeat = repeat;
     result.rounds = rounds;
     const ipt_result made = ipt_plan_create(device->context, &desc, &plan);
-    if (made == IPT_ERROR_UNSUPPORTED && desc.sequence != IPT_SEQUENCE_AUTO) { /* a paper's kernel is unsupported */
+    if (made == IPT_ERROR_UNSUPPORTED &&
+        (desc.sequence != IPT_SEQUENCE_AUTO || desc.method)) { /* a paper's kernel is unsupported */
         complain(line->label, ipt_context_error(device->context));
         return true;
     }

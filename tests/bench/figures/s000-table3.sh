@@ -8,7 +8,7 @@ measure() {
         HOST_CSV=$csv ${HOST:-build/host} > "$out/$name.log"
     fi
     # Names with commas would make two columns.
-    sed -i 's/, Q = / by Q = /; s/, /; /; s/"Sung et al. 2014: sequence/"paper: sequence/' "$csv"
+    sed -i 's/, Q = / by Q = /; s/, /; /; s/"Sung et al. 2014: /"paper: /' "$csv"
 }
 
 # The mean of column $3 over the shapes, for the memory kind $1 and the method $2.

@@ -26,6 +26,7 @@ do for [p = 1:panels] {
     }
     plot x with lines dt 2 lc rgb "black" title "as fast", \
         select(p, "algorithm-2") using 1:2 with points pt 6 ps 0.6 lc rgb "#e08214" title (peers ? "ipt: algorithms 2 and 3" : ""), \
+        select(p, "tpds-2016") using 1:2 with points pt 2 ps 0.6 lc rgb "#000000" title "the paper's method, here", \
         select(p, "auto") using 1:2 with points pt 7 ps 0.6 lc rgb "#1b6ca8" title "ipt"
     unset label 9
 }

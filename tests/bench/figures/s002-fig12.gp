@@ -1,5 +1,5 @@
 # Algorithm 2 without padding: all matrices, those with large tiles, and the others.
-series = "catanzaro algorithm-2 auto"
+series = "catanzaro tpds-2016 algorithm-2 auto"
 panels = 3
 array panel_title[3] = ["all matrices", "tiles above 4 and 6 that fit in local memory", "the others"]
 array elem_size[3] = [4, 4, 4]

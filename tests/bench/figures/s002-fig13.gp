@@ -1,5 +1,5 @@
 # Random matrices, with padding by algorithm 5, against Catanzaro et al. and the paper's own code.
-series = "libmarshal_fix catanzaro algorithm-5 auto"
+series = "libmarshal_fix catanzaro tpds-2016-padded algorithm-5 auto"
 panels = 2
 array panel_title[2] = ["elements of 8 bytes", "elements of 4 bytes"]
 array elem_size[2] = [8, 4]

@@ -5,11 +5,11 @@
 measure() {
     share_general 8
     share_general 4
-    lines_of "auto algorithm-5 catanzaro libmarshal_fix" "$out/s002-general-8.csv" "$out/s002-general-4.csv" > "$csv"
+    lines_of "auto algorithm-5 tpds-2016-padded catanzaro libmarshal_fix" "$out/s002-general-8.csv" "$out/s002-general-4.csv" > "$csv"
 }
 
 headlines() {
-    our_median "doubles" elem_size=8 series=auto
+    our_median "doubles" tpds-2016-padded elem_size=8
     echo "paper: doubles, padded, section 1: median 22.54 GB/s on a K20, 0.108 of its peak bandwidth of 208 GB/s"
 }
 

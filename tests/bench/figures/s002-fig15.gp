@@ -1,5 +1,5 @@
 # Skinny matrices: arrays of structures to structures of arrays and back.
-series = "libmarshal_fix catanzaro algorithm-5 auto"
+series = "libmarshal_fix catanzaro tpds-2016-padded algorithm-5 auto"
 panels = 2
 array panel_title[2] = ["elements of 8 bytes", "elements of 4 bytes"]
 array elem_size[2] = [8, 4]

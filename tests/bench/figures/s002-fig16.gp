@@ -1,5 +1,5 @@
 # Random matrices without other implementations. The paper used its third device.
-series = "algorithm-5 auto"
+series = "tpds-2016-padded algorithm-5 auto"
 panels = 2
 array panel_title[2] = ["elements of 8 bytes", "elements of 4 bytes"]
 array elem_size[2] = [8, 4]

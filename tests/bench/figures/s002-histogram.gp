@@ -1,10 +1,11 @@
 # Histograms of the matrices' speeds, one above the other. A figure sets series (names in the CSV, in drawing order), panels,
 # reference_title, and one array element a panel of panel_title, elem_size, class ("" for all) and reference (the paper's
 # median as a fraction of its device's peak, 0: none).
-names = "auto algorithm-2 algorithm-5 catanzaro libmarshal_fix eithot geam_copyback"
-titles = "'ipt' 'ipt: algorithm 2 and 3' 'ipt: padding, algorithm 5' 'Catanzaro et al., on an H200' \
+names = "auto algorithm-2 algorithm-5 tpds-2016 tpds-2016-padded catanzaro libmarshal_fix eithot geam_copyback"
+titles = "'ipt' 'ipt: algorithm 2 and 3' 'ipt: padding, algorithm 5' \"the paper's method, here\" \
+    \"the paper's method with padding, here\" 'Catanzaro et al., on an H200' \
     'libmarshal, on an H200' 'EITHOT, on an H200' 'cuBLAS geam and a copy back, on an H200'"
-colours = "#1b6ca8 #e08214 #5aae61 #b2182b #762a83 #878787 #bf812d"
+colours = "#1b6ca8 #e08214 #5aae61 #000000 #000000 #b2182b #762a83 #878787 #bf812d"
 place(name) = sum [k = 1:words(names)] (word(names, k) eq name ? k : 0)
 present = system("awk -F, 'NR > 1 { print $5 }' ".csv." | sort -u")
 has(name) = sum [k = 1:words(present)] (word(present, k) eq name ? 1 : 0)

@@ -123,11 +123,11 @@ measure_ways() {
 # The tables of random and of skinny matrices: element size, file of the shapes.
 measure_general() {
     general_shapes "$2" "general_f$(($1 * 8))" 40 4 $(($1 == 4 ? 20000 : 15000))
-    measure_ways "$1" "$2" auto algorithm-2 algorithm-5
+    measure_ways "$1" "$2" auto algorithm-2 algorithm-5 tpds-2016 tpds-2016-padded
 }
 measure_skinny() {
     skinny_shapes "$2" skinny 24 4
-    measure_ways "$1" "$2" auto algorithm-5
+    measure_ways "$1" "$2" auto algorithm-5 tpds-2016-padded
 }
 share_general() {
     share "$out/s002-general-$1.csv" measure_general "$1" "$out/s002-general-$1.txt"
@@ -143,10 +143,19 @@ lines_of() {
     awk -F, -v kept=" $kept " 'NR == 1 || (FNR > 1 && index(kept, " " $5 " "))' "$@"
 }
 
-# A line for `headlines`: its subject, then conditions on the columns.
+# The median of GB/s, and of the share of the copy's speed, for conditions on the columns.
+median_speeds() {
+    echo "median $(select_column "$csv" gb_per_s "$@" | median | awk '{ printf "%.1f", $1 }') GB/s," \
+        "$(select_column "$csv" ratio "$@" | median | awk '{ printf "%.3f", $1 }') of the copy's speed"
+}
+
+# A line for `headlines`: its subject, the paper's method or -, then conditions on the columns without the series. $way: the
+# column of the series.
 our_median() {
     what=$1
-    shift
-    echo "ours: $what: median $(select_column "$csv" gb_per_s "$@" | median | awk '{ printf "%.1f", $1 }') GB/s," \
-        "$(select_column "$csv" ratio "$@" | median | awk '{ printf "%.3f", $1 }') of the copy's speed"
+    published=$2
+    shift 2
+    line="ours: $what: $(median_speeds "${way:-series}=auto" "$@")"
+    [ "$published" = - ] || line="$line; the whole published method on this device: $(median_speeds "${way:-series}=$published" "$@")"
+    echo "$line"
 }

@@ -22,7 +22,8 @@ headlines() {
     take_vendor
     type=$(headline_type)
     echo "ours: of the copy's speed with ${type}s $(speeds dot "$type" "8 32 160 512" 11)" \
-        "(GB/s: $(speeds dot "$type" "8 32 160 512" 9)); $(gains dot "$type")"
+        "(GB/s: $(speeds dot "$type" "8 32 160 512" 9)); $(gains dot "$type");" \
+        "the whole published method $(speeds dot "$type" "8 32 160 512" 11 uusci-2013)"
     echo "paper: up to 0.65 of its device's peak bandwidth with doubles, others hundreds of times slower" \
         "(section IV.A; the figure's GB/s are not in the text)"
 }

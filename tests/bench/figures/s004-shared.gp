@@ -4,16 +4,16 @@
 if (!exists("paper")) paper = 0
 panels = words(actions)
 height = 190 + panels * 310
-legend = 6
+legend = 7
 load here."/common.gp"
 set lmargin at screen 0.13
 vendor = csv[1:strlen(csv) - 4].".vendor.csv"
-ways = "auto registers item memory planes interleaved group work-group large launches queues"
-titles = "\"ipt's choice\" registers item memory 'planes (memory, SoA)' interleaved group work-group large \
+ways = "auto uusci-2013 registers item memory planes interleaved group work-group large launches queues"
+titles = "\"ipt's choice\" \"the paper's method\" registers item memory 'planes (memory, SoA)' interleaved group work-group large \
     'a launch each' 'a launch each, 8 queues'"
-colours = "#000000 #0072b2 #56b4e9 #117733 #999933 #e69f00 #d55e00 #cc79a7 #8c564b #777777 #aaaaaa"
-dashes = "1 1 1 1 1 1 1 1 1 2 2"
-widths = "3 1.5 1.5 1.5 1.5 1.5 1.5 1.5 1.5 1.5 1.5"
+colours = "#000000 #b2182b #0072b2 #56b4e9 #117733 #999933 #e69f00 #d55e00 #cc79a7 #8c564b #777777 #aaaaaa"
+dashes = "1 4 1 1 1 1 1 1 1 1 2 2"
+widths = "3 2.5 1.5 1.5 1.5 1.5 1.5 1.5 1.5 1.5 1.5 1.5"
 others = "#bb0000 #006600 #5500bb"
 of(way, p) = sprintf("< awk -F, '$1 == \"%s\" && $3 == \"%s\" && $4 == \"%s\"' '%s' | sort -t, -n -k5", \
     way, word(actions, p), word(types, p), csv)

@@ -6,8 +6,8 @@
 # picture. The columns: figure (s004-fig8, s004-fig9, s004-fig10, s004-fig11-posv, s004-fig11-potrf or s004-fig11-getrf),
 # side, type, name, value: GB/s, or GFLOP/s of figures 10 and 11.
 batch=${BATCH:-build/batch}
-every_line=auto,registers,item,memory,planes,interleaved,group,work-group,large,launches,queues
-shared_lines=auto,interleaved,group,work-group,large,launches,queues # with several work-items per element
+every_line=auto,uusci-2013,registers,item,memory,planes,interleaved,group,work-group,large,launches,queues
+shared_lines=auto,uusci-2013,interleaved,group,work-group,large,launches,queues # with several work-items per element
 
 # Runs `batch` for lines $1 of the shapes that follow. First creates all plans, one process per processor, so that the cache
 # has their programs. With small sizes, this would take longer.
@@ -64,10 +64,11 @@ headline_type() {
     awk -F, 'NR > 1 { type = $4 } $4 == "double" { exit } END { print type }' "$csv"
 }
 
-# The numbers of ipt's choice in column $4 for action $1 and type $2, at the measured sides of the list $3.
+# The numbers in column $4 for action $1 and type $2, at the measured sides of the list $3: those of ipt's choice, or of
+# line $5.
 speeds() {
-    awk -F, -v action="$1" -v type="$2" -v wanted="$3" -v column="$4" '
-        $1 == "auto" && $3 == action && $4 == type { value[$5] = $column }
+    awk -F, -v action="$1" -v type="$2" -v wanted="$3" -v column="$4" -v way="${5:-auto}" '
+        $1 == way && $3 == action && $4 == type { value[$5] = $column }
         END {
             n = split(wanted, sides, " ")
             for (i = 1; i <= n; ++i)
@@ -83,7 +84,7 @@ gains() {
         $1 == "auto" { ipt[$5] = $11; next }
         $1 == "launches" { launches[$5] = $11; next }
         $1 == "queues" { queues[$5] = $11; next }
-        $1 != "planes" && $11 > best[$5] { best[$5] = $11 }
+        $1 != "planes" && $1 != "uusci-2013" && $11 > best[$5] { best[$5] = $11 }
         function short(value) { return sprintf(value < 10 ? "%.1f" : "%.0f", value) }
         function range(low, high) { return short(low) " to " short(high) }
         END {
