@@ -553,9 +553,6 @@ IPT_API const char *ipt_variant_string(ipt_variant variant);
 
 typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
 
-/* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
-IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
-
 /* The papers' complete methods, for ipt_plan_desc.method; the last one for batches. Each chooses tiles, sequence and
  * the kernel of each stage as published. X(enumerator, name).
  * - PPOPP_2014: tiles of 50 to 100 (section 7.4), sequence 3.1 (section 4.2). BS by work-group. PTTWAC 100! by SIMD
@@ -1088,6 +1085,9 @@ IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
  * compare with it, and to force a paper's choice. They are pure functions of their arguments: they touch no device and
  * allocate nothing. Each takes microseconds (ipt_heuristic_divisors up to some 100). */
 /* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
 
 /* The device facts that the heuristics need. OpenCL does not report the last two. */
 typedef struct ipt_heuristic_device {
@@ -1739,11 +1739,6 @@ IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
     return ipt__name_at(IPT_VARIANT_LIST(IPT__VARIANT_NAME), (int)variant, IPT__VARIANT_COUNT);
 }
 
-IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
-{
-    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
-}
-
 IPT_API IPT__RARE const char *ipt_method_string(ipt_method method)
 {
     return ipt__name_at(IPT_METHOD_LIST(IPT__NAME_ROW), (int)method, IPT__METHOD_COUNT);
@@ -2217,6 +2212,11 @@ enum {
     IPT__K20_UNIT_GROUPS = 16,
     IPT__COALESCED_BYTES = 32 /* Ha et al. 2013: the bytes that a device fetches at once */
 };
+
+IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
+{
+    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
+}
 
 /* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */
 static int ipt__divides(size_t d, size_t n)

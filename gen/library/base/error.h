@@ -37,11 +37,6 @@ IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
     return ipt__name_at(IPT_VARIANT_LIST(IPT__VARIANT_NAME), (int)variant, IPT__VARIANT_COUNT);
 }
 
-IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
-{
-    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
-}
-
 IPT_API IPT__RARE const char *ipt_method_string(ipt_method method)
 {
     return ipt__name_at(IPT_METHOD_LIST(IPT__NAME_ROW), (int)method, IPT__METHOD_COUNT);

@@ -220,9 +220,6 @@ IPT_API const char *ipt_variant_string(ipt_variant variant);
 
 typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
 
-/* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
-IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
-
 /* The papers' complete methods, for ipt_plan_desc.method; the last one for batches. Each chooses tiles, sequence and
  * the kernel of each stage as published. X(enumerator, name).
  * - PPOPP_2014: tiles of 50 to 100 (section 7.4), sequence 3.1 (section 4.2). BS by work-group. PTTWAC 100! by SIMD

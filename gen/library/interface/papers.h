@@ -12,6 +12,9 @@ IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
  * allocate nothing. Each takes microseconds (ipt_heuristic_divisors up to some 100). */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+/* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
+
 /* The device facts that the heuristics need. OpenCL does not report the last two. */
 typedef struct ipt_heuristic_device {
     size_t local_bytes; /* local memory of a compute unit, all of which one work-group may take */

@@ -22,6 +22,11 @@ enum {
     IPT__COALESCED_BYTES = 32 /* Ha et al. 2013: the bytes that a device fetches at once */
 };
 
+IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
+{
+    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
+}
+
 /* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */
 static int ipt__divides(size_t d, size_t n)
 {
