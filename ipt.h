@@ -495,8 +495,9 @@ IPT_API const char *ipt_host_string(ipt_host host);
 
 /* The papers' kernels, for ipt_plan_desc.variant_010 (BS, SWAP, PTTWAC 010!, P-IPT), variant_100 (PTTWAC 100!, P-IPT)
  * and variant_pad. X(enumerator, name, family, lanes, padding, registers, layout, interleaved).
- * - lanes: work-items that share an instance or super-element; 0: a work-group. A SIMD unit is 32 work-items here, a
- *   virtual one 16 or 8 (Gomez-Luna et al. 2016, section 5.2).
+ * - lanes: work-items that share an instance or super-element; 0: a work-group; 32: a SIMD unit. That is 64 on
+ *   AMD's GPUs that say so, a sub-group on Intel's, else 32. A virtual one is 16 or 8 (Gomez-Luna et al. 2016, section
+ *   5.2).
  * - padding: bank padding in local memory.
  * - registers: units that a work-item holds in registers; 0: they are in local memory; 1: a work-group has as many
  *   work-items as a super-element has units, as first published (Sung et al. 2014, section 5.2).
@@ -7621,7 +7622,7 @@ enum {
     X(int, nvidia, 0, 2)          /* inline PTX works; 2: of compute capability 8.0; 0: it does not */                 \
     X(int, memory_model, 0, 3)    /* value of the kernel parameter: the best that the device supports */               \
     X(int, sub_group, 0, 3)       /* kind of sub-groups: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */         \
-    X(size_t, lanes, 0, 1024)     /* expected work-items in a sub-group, before a program has run */                   \
+    X(size_t, lanes, 0, 1024)     /* expected work-items in a sub-group, before a program has run; AMD's: 64 or 32 */  \
     X(int, standard, 12, 30)      /* version of OpenCL C for programs that need 2.0: 20 or 30; 12: it has none */      \
     X(size_t, group_size, 1, 256) /* a power of two, of work-items in a work-group: 256 if the device takes it */      \
     X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \
@@ -8289,7 +8290,12 @@ static void ipt__read_model(const ipt__questions *asked, const char *extensions,
     size_t sizes[16] = {0};           /* of sub-groups */
     size_t i;
     limits->standard = version >= 30 ? 30 : version >= 20 ? 20 : 12;
+    cl_uint wavefront = 0; /* CL_DEVICE_WAVEFRONT_WIDTH_AMD */
     limits->lanes = 32;
+    if (ipt__contains(extensions, "cl_amd_device_attribute_query") &&
+        !driver->clGetDeviceInfo(device, 0x4043, sizeof wavefront, &wavefront, NULL) &&
+        (wavefront == 32 || wavefront == 64))
+        limits->lanes = wavefront;
     if (limits->nvidia) {
         limits->memory_model = limits->nvidia;
         limits->sub_group = 1;
@@ -10497,7 +10503,7 @@ static IPT__RARE ipt_result ipt__find_lanes(ipt_context *context, const ipt__pro
 static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
 {
     ipt_result result = IPT_SUCCESS;
-    size_t lanes = context->limits.lanes, found = 0;
+    size_t lanes = ipt__min(32, context->limits.lanes), found = 0; /* kernel chains votes with 32 bits */
     int tries;
     params->sub_group = (cl_uint)context->limits.sub_group;
     params->lanes = 32;
@@ -10642,7 +10648,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
     params.chains = 1;
     if (!result && !limits->cpu && limits->group_size >= 32)
         result = ipt__sub_groups_get(context, &params, 0);
-    measured->lanes = limits->sub_group >= 2 && params.sub_group ? params.lanes : limits->lanes;
+    measured->lanes = limits->sub_group >= 2 && params.sub_group && limits->lanes <= 32 ? params.lanes : limits->lanes;
     *refused = limits->sub_group >= 2 && !params.sub_group;
     return result;
 }
@@ -10769,14 +10775,21 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
 }
 
 #ifndef IPT_NO_PAPERS
-/* The device as the papers' heuristics see it. Their GPUs have SIMD units of 32, and so has every device here. */
+/* The work-items of a SIMD unit: a sub-group of the device; 32 on CPUs, and where none is known. */
+static size_t ipt__simd_width(const ipt__limits *limits)
+{
+    const size_t lanes = limits->lanes;
+    return !limits->cpu && (lanes == 8 || lanes == 16 || lanes == 64) ? lanes : 32;
+}
+
+/* The device as the papers' heuristics see it. */
 static ipt_heuristic_device ipt__heuristic_device_of(const ipt__limits *limits)
 {
     ipt_heuristic_device device;
     memset(&device, 0, sizeof device);
     device.local_bytes = limits->local_memory;
     device.max_group = limits->largest_group;
-    device.simd_width = 32;
+    device.simd_width = ipt__simd_width(limits);
     return device;
 }
 #endif
@@ -14973,18 +14986,48 @@ static ipt_variant ipt__method_variant(const ipt__problem *problem, const ipt__s
     const size_t unit = problem->unit_bytes;
     const size_t bytes = unit * (single ? ipt__instance_units(problem, stage) : ipt__stage_units(problem, stage));
     const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
-    const size_t set = ipt_heuristic_group_size(&device, bytes);
-    const int size = set <= 8 ? 0 : set <= 16 ? 1 : set <= 32 ? 2 : 3;
+    const size_t set = ipt_heuristic_group_size(&device, bytes), simd = device.simd_width;
+    const int size = set <= 8 ? 0 : set <= 16 ? 1 : set <= simd ? 2 : 3;
     *lanes = 0;
     if (single && bytes > problem->limits.local_memory)
         return IPT_VARIANT_PTTWAC_010_REMAPPED;
     if (problem->desc.method == IPT_METHOD_PPOPP_2014)
-        return single                                     ? IPT_VARIANT_BS_GROUP
-               : stage->length % 32 && 32 % stage->length ? IPT_VARIANT_PTTWAC_100_SIMD
-                                                          : IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS;
-    if (!single && size == 3)
+        return single                                         ? IPT_VARIANT_BS_GROUP
+               : stage->length % simd && simd % stage->length ? IPT_VARIANT_PTTWAC_100_SIMD
+                                                              : IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS;
+    if (size == 2 || (!single && size == 3))
         *lanes = set;
     return single ? tiles[size] : runs[size];
+}
+
+/* Plans a shuffle by the stage's variant: the workers of a work-group, and the pieces of super-elements. */
+static ipt_result ipt__force_shuffle(const ipt__problem *problem, ipt__stage *stage)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const ipt__variant *const variant = stage->variant;
+    const size_t units = ipt__stage_units(problem, stage), simd = ipt__simd_width(limits);
+    size_t holds;
+    ipt__stage_become(stage, IPT__STAGE_SHUFFLE);
+    stage->as.shuffle.spread = 1;
+    if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
+        stage->workers = 128 / stage->lanes;
+    else if (variant->lanes && simd <= limits->group_size) /* virtual units share a SIMD unit */
+        stage->workers = simd / stage->lanes;
+    for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
+        holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
+        if (stage->inner_rows && stage->lanes > 1)
+            holds = holds * 1024 / 1057; /* with gaps: see ipt__held_units */
+        if (!stage->inner_rows || holds >= units || stage->workers == 1)
+            break;
+    }
+    stage->as.shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
+    if (stage->inner_rows && (variant->registers || stage->as.shuffle.piece_units < units))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "%s cannot transpose super-elements of %zu bytes inside: sequence 4.3 needs them whole in "
+                         "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
+                         variant->name, units * problem->unit_bytes);
+    stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
+    return IPT_SUCCESS;
 }
 
 /* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
@@ -14997,7 +15040,8 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
                                : single             ? problem->desc.variant_010
                                                     : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
-    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
+    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage),
+                 simd = ipt__simd_width(limits);
     size_t holds, flags, group = limits->group_size;
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
@@ -15005,9 +15049,12 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     stage->workers = 1;
     if (variant->registers == 1)
         lanes = units;
-    if (lanes)
+    if (lanes > simd || variant->registers == 1)
         group = limits->largest_group;
-    stage->lanes = variant->lanes ? variant->lanes : lanes ? lanes : group;
+    stage->lanes = lanes                  ? lanes
+                   : variant->lanes == 32 ? simd
+                   : variant->lanes       ? ipt__min(variant->lanes, simd)
+                                          : group;
     if (stage->lanes > group)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "%s needs work-groups of %zu work-items: the device has %zu; narrower units or p-ipt-item do "
@@ -15037,25 +15084,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
                              variant->name, flags, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_100:
-        ipt__stage_become(stage, IPT__STAGE_SHUFFLE);
-        stage->as.shuffle.spread = 1;
-        if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
-            stage->workers = 128 / stage->lanes;
-        for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
-            holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
-            if (stage->inner_rows && stage->lanes > 1)
-                holds = holds * 1024 / 1057; /* with gaps: see ipt__held_units */
-            if (!stage->inner_rows || holds >= units || stage->workers == 1)
-                break;
-        }
-        stage->as.shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
-        if (stage->inner_rows && (variant->registers || stage->as.shuffle.piece_units < units))
-            return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s cannot transpose super-elements of %zu bytes inside: sequence 4.3 needs them whole in "
-                             "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
-                             variant->name, units * problem->unit_bytes);
-        stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
-        break;
+        return ipt__force_shuffle(problem, stage);
     default: /* P-IPT */
         ipt__stage_become(stage, IPT__STAGE_P_IPT);
         stage->workers = group / stage->lanes;

@@ -26,16 +26,24 @@
 #if IPT_GROUP_SIZE == IPT_LANES
 #define IPT_WORKER 0u
 #define IPT_LANE ((uint)get_local_id(0))
-#else /* PTX: workers of a work-group synchronise separately */
+#else
 #define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)
 #define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)
 #endif
 #define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)
 
+/* With PTX, the workers of a work-group synchronise separately. Elsewhere they do so together: a work-group is one SIMD
+ * unit then, whose barriers cost little, and all of its workers take the same turns of each loop. */
+#if IPT_WORKERS > 1 && IPT_MEMORY_MODEL != 2
+#define IPT_TOGETHER 1
+#else
+#define IPT_TOGETHER 0
+#endif
+
 /* A worker of one work-item, as on CPUs, needs no barrier. */
-#if IPT_LANES == 1
+#if IPT_GROUP_SIZE == 1
 #define IPT_BARRIER()
-#elif IPT_GROUP_SIZE == IPT_LANES
+#elif IPT_GROUP_SIZE == IPT_LANES || IPT_TOGETHER
 #define IPT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #else
 #define IPT_BARRIER()                                                                                                  \
@@ -65,6 +73,24 @@ IPT_FUNCTION uint ipt_claim(volatile __global uint *word, uint bits, __local uin
     return old;
 }
 
+/* Whether the vote of one of the workers that synchronise together is true. */
+#if IPT_TOGETHER
+IPT_FUNCTION bool ipt_any(bool vote, __local uint *votes)
+{
+    if (IPT_LANE == 0)
+        votes[IPT_WORKER] = vote;
+    IPT_BARRIER();
+    uint any = 0;
+    for (uint k = 0; k < IPT_WORKERS; ++k)
+        any |= votes[k];
+    IPT_BARRIER();
+    return any != 0;
+}
+#define IPT_ANY(vote) ipt_any(vote, votes)
+#else
+#define IPT_ANY(vote) (vote)
+#endif
+
 #if IPT_REGISTERS
 /* Loads a piece into registers and waits for arrival. Without the fence, a register that is unused before the claim may
  * arrive after it. */
@@ -75,6 +101,17 @@ IPT_FUNCTION void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uin
         if (lane + r * IPT_LANES < units)
             to[r] = from[lane + r * IPT_LANES];
     IPT_FENCE_DEVICE();
+}
+
+/* Stores a piece from registers, and keeps the next one there. */
+IPT_FUNCTION void ipt_store(__global ipt_unit *to, ipt_unit *held, const ipt_unit *coming, uint lane, uint units)
+{
+#pragma unroll 8
+    for (uint r = 0; r < IPT_REGISTERS; ++r) {
+        if (lane + r * IPT_LANES < units)
+            to[lane + r * IPT_LANES] = held[r];
+        held[r] = coming[r];
+    }
 }
 #else
 /* Loads a piece into local memory. */
@@ -100,6 +137,28 @@ IPT_FUNCTION void ipt_store(__global ipt_unit *to, __local const ipt_unit *from,
 }
 #endif
 
+/* A word of flags: those of the grid that it belongs to, and the slots that it has flags for. */
+typedef struct ipt_word {
+    __global ipt_unit *grid;
+    volatile __global uint *flags;
+    ulong word;       /* among these flags */
+    uint units, open; /* of a piece; bits */
+} ipt_word;
+
+IPT_FUNCTION void ipt_find_word(ipt_word *of, __global ipt_unit *matrix, __global uint *all_flags, ulong w,
+                                const ipt_given *g)
+{
+    const ulong domain = w / g->words;
+    const ulong piece = domain % g->pieces, instance = domain / g->pieces;
+    const ulong m = instance / g->instances_per_matrix;
+    of->grid = matrix + g->base + m * g->matrix_stride + (instance - m * g->instances_per_matrix) * g->instance_stride +
+               piece * g->piece_units;
+    of->flags = all_flags + g->flags_base + domain * g->words;
+    of->word = w - domain * g->words;
+    of->units = (uint)min((ulong)g->piece_units, g->super_units - piece * g->piece_units);
+    of->open = ~0u >> (32 - (uint)min((ulong)IPT_WORD_FLAGS, g->grid_slots - of->word * IPT_WORD_FLAGS));
+}
+
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags IPT_LOCAL_PARAMETER(ipt_unit, all_held) IPT_ARGUMENTS)
 {
@@ -107,6 +166,9 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags IPT_LOCAL_PARA
     IPT_NAME_LOCAL(ipt_unit, all_held)
     IPT_LOCAL_ARRAY uint answers[IPT_WORKERS];
     __local uint *answer = &answers[IPT_WORKER];
+#if IPT_TOGETHER
+    IPT_LOCAL_ARRAY uint votes[IPT_WORKERS];
+#endif
     const uint lane = IPT_LANE;
 #if IPT_INNER
     ipt_inner inner;
@@ -119,55 +181,49 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags IPT_LOCAL_PARA
     __local ipt_unit *own = all_held + IPT_WORKER * 2 * ipt_held_at(g->piece_units, IPT_PADDED);
 #endif
 
-    for (ulong w = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; w < g->total_words;
-         w += (ulong)get_num_groups(0) * IPT_WORKERS) {
-        const ulong domain = w / g->words;
-        const ulong piece = domain % g->pieces, instance = domain / g->pieces;
-        const ulong m = instance / g->instances_per_matrix;
-        __global ipt_unit *grid = matrix + g->base + m * g->matrix_stride +
-                                  (instance - m * g->instances_per_matrix) * g->instance_stride +
-                                  piece * g->piece_units;
-        const uint units = (uint)min((ulong)g->piece_units, g->super_units - piece * g->piece_units);
-        volatile __global uint *flags = all_flags + g->flags_base + domain * g->words;
-        const ulong word = w - domain * g->words, first = word * IPT_WORD_FLAGS, left = g->grid_slots - first;
-
-        uint open = ~0u >> (32 - (uint)min((ulong)IPT_WORD_FLAGS, left));
-        open &= ~ipt_claim(&flags[word], 0, answer);
-        while (open != 0) {
-            const uint bit = 31 - clz(open & (0u - open));
-            ipt_index slot = (ipt_index)first + bit;
+    /* A worker without a word, a start or a chain still takes part in its work-group's turns, without an effect. */
+    for (ulong next = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; IPT_ANY(next < g->total_words);
+         next += (ulong)get_num_groups(0) * IPT_WORKERS) {
+        const ulong w = IPT_TOGETHER ? min(next, g->total_words - 1) : next;
+        ipt_word of;
+        ipt_find_word(&of, matrix, all_flags, w, g);
+        const uint units = of.units;
+        uint open = of.open & ~ipt_claim(&of.flags[of.word], 0, answer);
+        if (IPT_TOGETHER && w != next)
+            open = 0;
+        while (IPT_ANY(open != 0)) {
+            const bool starts = !IPT_TOGETHER || open != 0;
+            const uint bit = starts ? 31 - clz(open & (0u - open)) : 0;
+            ipt_index slot = (ipt_index)(of.word * IPT_WORD_FLAGS) + bit;
             ulong address = ipt_slot_address(slot, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units);
 #if !IPT_REGISTERS
             __local ipt_unit *held = own, *coming = own + ipt_held_at(g->piece_units, IPT_PADDED);
 #endif
-            ipt_load(held, grid + address, lane, units);
-            const uint before = ipt_claim(&flags[word], 1u << bit, answer);
+            ipt_load(held, of.grid + address, lane, starts ? units : 0);
+            const uint before = ipt_claim(&of.flags[of.word], (uint)starts << bit, answer);
             open &= ~(before | 1u << bit);
-            bool going = (before >> bit & 1u) == 0;
-            while (going) {
+            bool going = starts && (before >> bit & 1u) == 0;
+            while (IPT_ANY(going)) {
+                const bool moves = !IPT_TOGETHER || going;
                 slot = ipt_slot_target(slot, g->rows, IPT_DIVISOR(g->cols));
                 address = ipt_slot_address(slot, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units);
 #if IPT_GROUP_SIZE == 1 /* CPUs do not foresee where a chain goes */
                 const ipt_index after = ipt_slot_target(slot, g->rows, IPT_DIVISOR(g->cols));
                 ipt_prefetch_run(
-                    grid + ipt_slot_address(after, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units), units);
+                    of.grid + ipt_slot_address(after, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units), units);
 #endif
-                ipt_load(coming, grid + address, lane, units);
+                ipt_load(coming, of.grid + address, lane, moves ? units : 0);
                 const uint flag = (uint)(slot % IPT_WORD_FLAGS);
-                going = (ipt_claim(&flags[slot / IPT_WORD_FLAGS], 1u << flag, answer) >> flag & 1u) == 0;
+                const uint old = ipt_claim(&of.flags[slot / IPT_WORD_FLAGS], (uint)moves << flag, answer);
+                going = moves && (old >> flag & 1u) == 0;
 #if IPT_REGISTERS
-#pragma unroll 8
-                for (uint r = 0; r < IPT_REGISTERS; ++r) {
-                    if (lane + r * IPT_LANES < units)
-                        grid[address + lane + r * IPT_LANES] = held[r];
-                    held[r] = coming[r];
-                }
+                ipt_store(of.grid + address, held, coming, lane, moves ? units : 0);
 #else
                 if (!IPT_TURNS)
-                    ipt_store(grid + address, held, lane, units);
+                    ipt_store(of.grid + address, held, lane, moves ? units : 0);
 #if IPT_INNER
-                if (IPT_TURNS)
-                    ipt_store_inner(grid + address, held, lane, &inner, IPT_PADDED);
+                if (IPT_TURNS && moves)
+                    ipt_store_inner(of.grid + address, held, lane, &inner, IPT_PADDED);
                 IPT_BARRIER(); /* work-items have read each other's units: the next load may overwrite them */
 #endif
                 __local ipt_unit *done = held;

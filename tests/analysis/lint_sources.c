@@ -216,10 +216,14 @@ int main(int count, char **arguments)
                     first = 0;
                 params.group_size = 128;
             }
-            /* Several workers per work-group need newer PTX; an inner transposition needs local memory. */
-            if (id == IPT__KERNEL_shuffle &&
-                ((params.group_size != params.lanes && params.memory_model != 2) || (params.inner && params.registers)))
-                first = 0;
+            /* Without newer PTX, virtual units share a work-group of 32; an inner transposition needs local memory. */
+            if (id == IPT__KERNEL_shuffle) {
+                const int together = params.group_size != params.lanes && params.memory_model != 2;
+                if ((together && (params.group_size != 32 || wheel[IPT__PARAM_index_bits])) ||
+                    (params.inner && params.registers))
+                    first = 0;
+                params.lanes = together ? 8 : params.lanes;
+            }
             if (first && params.lanes <= params.group_size) {
                 if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
                     return 1;

@@ -44,6 +44,9 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
     } else if (told && name == 0x4108) { /* CL_DEVICE_SUB_GROUP_SIZES_INTEL */
         answer = told->sizes;
         answer_bytes = sizeof told->sizes;
+    } else if (told && told->extensions && strstr(told->extensions, "cl_amd_") && name == 0x4043) {
+        answer = &told->size; /* CL_DEVICE_WAVEFRONT_WIDTH_AMD */
+        answer_bytes = sizeof told->size;
     } else if (told && (name == 0x1063 || name == 0x1064) && ~told->atomics) {
         /* CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and _FENCE_CAPABILITIES */
         answer = &told->atomics;
@@ -281,6 +284,78 @@ static void device_classes_no_sub_groups(void **state)
     check_chains(&khr_loses_votes, 0, 32, 1);
     check_chains(&intel_loses_votes, 0, 32, 1);
 }
+
+#ifndef IPT_NO_PAPERS
+/* Transposes shapes by the papers' kernels for SIMD units of `width` work-items, and for parts of one. */
+static void check_simd(const told_device *device, unsigned width)
+{
+    static const struct {
+        ipt_variant variant_010, variant_100;
+        unsigned lanes; /* of 100!; 0: the width */
+    } cases[] = {{IPT_VARIANT_BS_SIMD, IPT_VARIANT_PTTWAC_100_SIMD, 0},
+                 {IPT_VARIANT_BS_SIMD_PADDED, IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS, 0},
+                 {IPT_VARIANT_BS_VIRTUAL_16, IPT_VARIANT_PTTWAC_100_VIRTUAL_16, 16},
+                 {IPT_VARIANT_BS_VIRTUAL_8, IPT_VARIANT_PTTWAC_100_VIRTUAL_8, 8},
+                 {IPT_VARIANT_BS_GROUP, IPT_VARIANT_PTTWAC_100_VIRTUAL_16_REGISTERS, 16},
+                 {IPT_VARIANT_BS_GROUP, IPT_VARIANT_PTTWAC_100_VIRTUAL_8_REGISTERS, 8}};
+    static const size_t shapes[][6] = {/* rows, cols, bytes of an element, tile_m, tile_n, batch */
+                                       {120, 90, 4, 12, 10, 1}, {77, 1000, 4, 7, 125, 2}, {510, 64, 8, 17, 8, 1},
+                                       {36, 44, 1, 4, 11, 3},   {33, 50, 4, 11, 5, 1},    {600, 600, 2, 20, 30, 1}};
+    static const ipt_sequence sequences[] = {IPT_SEQUENCE_3_1, IPT_SEQUENCE_4_1, IPT_SEQUENCE_4_3};
+    ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device, .resident_groups = 1};
+    ipt_context *context;
+    size_t served = 0;
+    told = device;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    for (size_t i = 0; i < TEST_COUNT(cases) * TEST_COUNT(shapes); ++i) {
+        const ipt_sequence sequence = sequences[i % TEST_COUNT(sequences)];
+        const size_t *const shape = shapes[i % TEST_COUNT(shapes)], c = i / TEST_COUNT(shapes);
+        const ipt_plan_desc desc = {.rows = shape[0],
+                                    .cols = shape[1],
+                                    .elem_size = shape[2],
+                                    .tile_m = shape[3],
+                                    .tile_n = shape[4],
+                                    .batch = shape[5],
+                                    .sequence = sequence,
+                                    .variant_010 =
+                                        sequence == IPT_SEQUENCE_4_3 ? IPT_VARIANT_AUTO : cases[c].variant_010,
+                                    .variant_100 = cases[c].variant_100};
+        char text[2][64];
+        ipt_plan *plan;
+        const ipt_result result = ipt_plan_create(context, &desc, &plan);
+        if (result) { /* registers cannot turn super-elements */
+            assert_int_equal(result, IPT_ERROR_UNSUPPORTED);
+            continue;
+        }
+        snprintf(text[0], sizeof text[0], "#define IPT_LANES %u\n", cases[c].lanes ? cases[c].lanes : width);
+        snprintf(text[1], sizeof text[1], "#define IPT_GROUP_SIZE %u\n", width);
+        assert_true(source_says(plan, "ipt_k_shuffle(", text[0]));
+        assert_true(source_says(plan, "ipt_k_shuffle(", text[1]));
+        ipt_plan_destroy(plan);
+        test_transposes(context, &desc);
+        ++served;
+    }
+    assert_true(served >= 28);
+    ipt_context_destroy(context);
+    told = NULL;
+}
+
+/* SIMD units of AMD's and Intel's GPUs, and of others. */
+static void device_classes_simd(void **state)
+{
+    static const told_device amd_64 = {"cl_amd_device_attribute_query", NULL, {0}, 64, 0, ~(cl_ulong)0, 0},
+                             amd_32 = {"cl_amd_device_attribute_query", NULL, {0}, 32, 0, ~(cl_ulong)0, 0},
+                             intel_16 = {intel, NULL, {8, 16}, 0, 0, ~(cl_ulong)0, 0},
+                             other = {"cl_khr_fp64", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
+    (void)state;
+    test_need_own_kernels();
+    test_need_group_of_32();
+    check_simd(&amd_64, 64);
+    check_simd(&amd_32, 32);
+    check_simd(&intel_16, 16);
+    check_simd(&other, 32);
+}
+#endif
 
 /* Programs use the memory model of OpenCL 2.0 exactly if the device has it. */
 static void device_classes_memory_model(void **state)
@@ -601,9 +676,9 @@ static void device_classes_thin_workspace(void **state)
 
 const struct CMUnitTest test_device_classes[] = {
     TEST_CASE(device_classes_sub_groups),     TEST_CASE(device_classes_no_sub_groups),
-    TEST_CASE(device_classes_memory_model),   TEST_CASE(device_classes_refused_memory),
-    TEST_CASE(device_classes_counts),         TEST_CASE(device_classes_small_matrices),
-    TEST_CASE(device_classes_moves),          TEST_CASE(device_classes_thin_places),
-    TEST_CASE(device_classes_thin_workspace),
+    TEST_CASE(device_classes_simd),           TEST_CASE(device_classes_memory_model),
+    TEST_CASE(device_classes_refused_memory), TEST_CASE(device_classes_counts),
+    TEST_CASE(device_classes_small_matrices), TEST_CASE(device_classes_moves),
+    TEST_CASE(device_classes_thin_places),    TEST_CASE(device_classes_thin_workspace),
 };
 const size_t test_device_classes_count = TEST_COUNT(test_device_classes);

@@ -378,7 +378,12 @@ static void ipt__read_model(const ipt__questions *asked, const char *extensions,
     size_t sizes[16] = {0};           /* of sub-groups */
     size_t i;
     limits->standard = version >= 30 ? 30 : version >= 20 ? 20 : 12;
+    cl_uint wavefront = 0; /* CL_DEVICE_WAVEFRONT_WIDTH_AMD */
     limits->lanes = 32;
+    if (ipt__contains(extensions, "cl_amd_device_attribute_query") &&
+        !driver->clGetDeviceInfo(device, 0x4043, sizeof wavefront, &wavefront, NULL) &&
+        (wavefront == 32 || wavefront == 64))
+        limits->lanes = wavefront;
     if (limits->nvidia) {
         limits->memory_model = limits->nvidia;
         limits->sub_group = 1;

@@ -18,7 +18,7 @@ enum {
     X(int, nvidia, 0, 2)          /* inline PTX works; 2: of compute capability 8.0; 0: it does not */                 \
     X(int, memory_model, 0, 3)    /* value of the kernel parameter: the best that the device supports */               \
     X(int, sub_group, 0, 3)       /* kind of sub-groups: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */         \
-    X(size_t, lanes, 0, 1024)     /* expected work-items in a sub-group, before a program has run */                   \
+    X(size_t, lanes, 0, 1024)     /* expected work-items in a sub-group, before a program has run; AMD's: 64 or 32 */  \
     X(int, standard, 12, 30)      /* version of OpenCL C for programs that need 2.0: 20 or 30; 12: it has none */      \
     X(size_t, group_size, 1, 256) /* a power of two, of work-items in a work-group: 256 if the device takes it */      \
     X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \

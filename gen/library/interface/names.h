@@ -162,8 +162,9 @@ IPT_API const char *ipt_host_string(ipt_host host);
 
 /* The papers' kernels, for ipt_plan_desc.variant_010 (BS, SWAP, PTTWAC 010!, P-IPT), variant_100 (PTTWAC 100!, P-IPT)
  * and variant_pad. X(enumerator, name, family, lanes, padding, registers, layout, interleaved).
- * - lanes: work-items that share an instance or super-element; 0: a work-group. A SIMD unit is 32 work-items here, a
- *   virtual one 16 or 8 (Gomez-Luna et al. 2016, section 5.2).
+ * - lanes: work-items that share an instance or super-element; 0: a work-group; 32: a SIMD unit. That is 64 on
+ *   AMD's GPUs that say so, a sub-group on Intel's, else 32. A virtual one is 16 or 8 (Gomez-Luna et al. 2016, section
+ *   5.2).
  * - padding: bank padding in local memory.
  * - registers: units that a work-item holds in registers; 0: they are in local memory; 1: a work-group has as many
  *   work-items as a super-element has units, as first published (Sung et al. 2014, section 5.2).

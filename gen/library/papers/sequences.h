@@ -88,18 +88,48 @@ static ipt_variant ipt__method_variant(const ipt__problem *problem, const ipt__s
     const size_t unit = problem->unit_bytes;
     const size_t bytes = unit * (single ? ipt__instance_units(problem, stage) : ipt__stage_units(problem, stage));
     const ipt_heuristic_device device = ipt__heuristic_device_of(&problem->limits);
-    const size_t set = ipt_heuristic_group_size(&device, bytes);
-    const int size = set <= 8 ? 0 : set <= 16 ? 1 : set <= 32 ? 2 : 3;
+    const size_t set = ipt_heuristic_group_size(&device, bytes), simd = device.simd_width;
+    const int size = set <= 8 ? 0 : set <= 16 ? 1 : set <= simd ? 2 : 3;
     *lanes = 0;
     if (single && bytes > problem->limits.local_memory)
         return IPT_VARIANT_PTTWAC_010_REMAPPED;
     if (problem->desc.method == IPT_METHOD_PPOPP_2014)
-        return single                                     ? IPT_VARIANT_BS_GROUP
-               : stage->length % 32 && 32 % stage->length ? IPT_VARIANT_PTTWAC_100_SIMD
-                                                          : IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS;
-    if (!single && size == 3)
+        return single                                         ? IPT_VARIANT_BS_GROUP
+               : stage->length % simd && simd % stage->length ? IPT_VARIANT_PTTWAC_100_SIMD
+                                                              : IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS;
+    if (size == 2 || (!single && size == 3))
         *lanes = set;
     return single ? tiles[size] : runs[size];
+}
+
+/* Plans a shuffle by the stage's variant: the workers of a work-group, and the pieces of super-elements. */
+static ipt_result ipt__force_shuffle(const ipt__problem *problem, ipt__stage *stage)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const ipt__variant *const variant = stage->variant;
+    const size_t units = ipt__stage_units(problem, stage), simd = ipt__simd_width(limits);
+    size_t holds;
+    ipt__stage_become(stage, IPT__STAGE_SHUFFLE);
+    stage->as.shuffle.spread = 1;
+    if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
+        stage->workers = 128 / stage->lanes;
+    else if (variant->lanes && simd <= limits->group_size) /* virtual units share a SIMD unit */
+        stage->workers = simd / stage->lanes;
+    for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
+        holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
+        if (stage->inner_rows && stage->lanes > 1)
+            holds = holds * 1024 / 1057; /* with gaps: see ipt__held_units */
+        if (!stage->inner_rows || holds >= units || stage->workers == 1)
+            break;
+    }
+    stage->as.shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
+    if (stage->inner_rows && (variant->registers || stage->as.shuffle.piece_units < units))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "%s cannot transpose super-elements of %zu bytes inside: sequence 4.3 needs them whole in "
+                         "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
+                         variant->name, units * problem->unit_bytes);
+    stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
+    return IPT_SUCCESS;
 }
 
 /* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
@@ -112,7 +142,8 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
                                : single             ? problem->desc.variant_010
                                                     : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
-    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
+    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage),
+                 simd = ipt__simd_width(limits);
     size_t holds, flags, group = limits->group_size;
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
@@ -120,9 +151,12 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     stage->workers = 1;
     if (variant->registers == 1)
         lanes = units;
-    if (lanes)
+    if (lanes > simd || variant->registers == 1)
         group = limits->largest_group;
-    stage->lanes = variant->lanes ? variant->lanes : lanes ? lanes : group;
+    stage->lanes = lanes                  ? lanes
+                   : variant->lanes == 32 ? simd
+                   : variant->lanes       ? ipt__min(variant->lanes, simd)
+                                          : group;
     if (stage->lanes > group)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "%s needs work-groups of %zu work-items: the device has %zu; narrower units or p-ipt-item do "
@@ -152,25 +186,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
                              variant->name, flags, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_100:
-        ipt__stage_become(stage, IPT__STAGE_SHUFFLE);
-        stage->as.shuffle.spread = 1;
-        if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
-            stage->workers = 128 / stage->lanes;
-        for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
-            holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
-            if (stage->inner_rows && stage->lanes > 1)
-                holds = holds * 1024 / 1057; /* with gaps: see ipt__held_units */
-            if (!stage->inner_rows || holds >= units || stage->workers == 1)
-                break;
-        }
-        stage->as.shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
-        if (stage->inner_rows && (variant->registers || stage->as.shuffle.piece_units < units))
-            return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s cannot transpose super-elements of %zu bytes inside: sequence 4.3 needs them whole in "
-                             "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
-                             variant->name, units * problem->unit_bytes);
-        stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
-        break;
+        return ipt__force_shuffle(problem, stage);
     default: /* P-IPT */
         ipt__stage_become(stage, IPT__STAGE_P_IPT);
         stage->workers = group / stage->lanes;

@@ -82,14 +82,21 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
 }
 
 #ifndef IPT_NO_PAPERS
-/* The device as the papers' heuristics see it. Their GPUs have SIMD units of 32, and so has every device here. */
+/* The work-items of a SIMD unit: a sub-group of the device; 32 on CPUs, and where none is known. */
+static size_t ipt__simd_width(const ipt__limits *limits)
+{
+    const size_t lanes = limits->lanes;
+    return !limits->cpu && (lanes == 8 || lanes == 16 || lanes == 64) ? lanes : 32;
+}
+
+/* The device as the papers' heuristics see it. */
 static ipt_heuristic_device ipt__heuristic_device_of(const ipt__limits *limits)
 {
     ipt_heuristic_device device;
     memset(&device, 0, sizeof device);
     device.local_bytes = limits->local_memory;
     device.max_group = limits->largest_group;
-    device.simd_width = 32;
+    device.simd_width = ipt__simd_width(limits);
     return device;
 }
 #endif

@@ -241,7 +241,7 @@ static IPT__RARE ipt_result ipt__find_lanes(ipt_context *context, const ipt__pro
 static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
 {
     ipt_result result = IPT_SUCCESS;
-    size_t lanes = context->limits.lanes, found = 0;
+    size_t lanes = ipt__min(32, context->limits.lanes), found = 0; /* kernel chains votes with 32 bits */
     int tries;
     params->sub_group = (cl_uint)context->limits.sub_group;
     params->lanes = 32;

@@ -69,7 +69,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
     params.chains = 1;
     if (!result && !limits->cpu && limits->group_size >= 32)
         result = ipt__sub_groups_get(context, &params, 0);
-    measured->lanes = limits->sub_group >= 2 && params.sub_group ? params.lanes : limits->lanes;
+    measured->lanes = limits->sub_group >= 2 && params.sub_group && limits->lanes <= 32 ? params.lanes : limits->lanes;
     *refused = limits->sub_group >= 2 && !params.sub_group;
     return result;
 }
