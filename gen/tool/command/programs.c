@@ -97,7 +97,8 @@ static void write_batch(FILE *stream, const char *name, size_t index, const batc
 {
 #define ENUMERATOR(enumerator, name) #enumerator,
 #define ACTION_ENUMERATOR(enumerator, name, operands) #enumerator,
-    static const char *const layouts[] = {IPT_LAYOUT_LIST(ENUMERATOR)}, *const models[] = {IPT_MODEL_LIST(ENUMERATOR)};
+    static const char *const layouts[] = {IPT_LAYOUT_LIST(ENUMERATOR)}, *const models[] = {IPT_MODEL_LIST(ENUMERATOR)},
+                             *const methods[] = {IPT_METHOD_LIST(ENUMERATOR)};
     static const char *const actions[] = {IPT_ACTION_LIST(ACTION_ENUMERATOR)};
     static const char *const accesses[] = {"0", "IPT_READ", "IPT_WRITE", "IPT_READ_WRITE"};
     const ipt_batch_desc *const desc = &spec->desc;
@@ -120,7 +121,8 @@ static void write_batch(FILE *stream, const char *name, size_t index, const batc
     write_text_field(stream, name, "action", index, desc->action);
     write_text_field(stream, name, "functions", index, desc->functions);
     write_text_field(stream, name, "argument_type", index, desc->argument_type);
-    fprintf(stream, "%s, %zu, %zu, 0, NULL, 0,\n};\n\n", models[desc->model], desc->lanes, desc->group_size);
+    fprintf(stream, "%s, %s, %zu, %zu, 0, NULL, 0,\n};\n\n", models[desc->model], methods[desc->method], desc->lanes,
+            desc->group_size);
 }
 
 /* Writes the comment at the header's top: version, shapes and device. */
