@@ -1,6 +1,8 @@
 /* The copies and out-of-place transpositions of Ruetsch et al. 2013, and those of ipt, in turns on the same buffers.
- * Usage: ladder ROWSxCOLS:BYTES ... [--transfers] [--csv FILE]. GB/s count bytes read and bytes written; the ratio is
- * to clEnqueueCopyBuffer. --transfers also times a matrix in host memory: upload, method, download. Every result is
+ * Usage: ladder ROWSxCOLS:BYTES ... [--transfers] [--tile 32] [--lines 8] [--csv FILE]. A work-group of TILE x LINES
+ * work-items moves TILE x TILE elements. The column `within` is for a loop within the kernel, which repeats the moves
+ * of each work-group: its bytes are in caches then. GB/s count bytes read and bytes written; the ratio is to
+ * clEnqueueCopyBuffer. --transfers also times a matrix in host memory: upload, method, download. Every result is
  * verified on fresh data, before and after the timing. The exit status is 1 if a result is wrong. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
@@ -18,7 +20,9 @@
 enum {
     ROUNDS = 7,          /* the median counts */
     TRANSFER_ROUNDS = 5, /* rounds of upload, transposition and download */
-    MIN_REPEAT = 3,      /* least executions in a round ... */
+    WITHIN = 100,        /* repetitions within a kernel, as in the paper */
+    WITHIN_ROUNDS = 3,
+    MIN_REPEAT = 3, /* least executions in a round ... */
     MAX_REPEAT = 500
 };
 
@@ -43,6 +47,8 @@ static const method methods[] = {
     {"fine-grained", BY_KERNEL, "ladder_fine_grained", LADDER_FINE_GRAINED},
     {"coarse-grained", BY_KERNEL, "ladder_coarse_grained", LADDER_COARSE_GRAINED},
     {"diagonal", BY_KERNEL, "ladder_diagonal", LADDER_TRANSPOSED},
+    {"diagonal-unpadded", BY_KERNEL, "ladder_diagonal_unpadded", LADDER_TRANSPOSED},
+    {"padded-output", BY_KERNEL, "ladder_padded_output", LADDER_PADDED},
     {"ipt-out-of-place", BY_IPT_OUT_OF_PLACE, NULL, LADDER_TRANSPOSED},
     {"ipt-in-place", BY_IPT_IN_PLACE, NULL, LADDER_TRANSPOSED},
 };
@@ -51,7 +57,8 @@ enum { METHODS = sizeof methods / sizeof *methods };
 
 /* One shape with its buffers and results. */
 typedef struct ladder {
-    size_t rows, cols, elem_size, bytes;
+    size_t rows, cols, elem_size, bytes, tile, lines;
+    cl_uint turns; /* of a kernel's loop */
     bench_device device;
     ipt_plan *plan;
     cl_program program;
@@ -63,7 +70,7 @@ typedef struct ladder {
 
 /* The result of one method: seconds of one execution, and seconds with transfers (0: not measured). */
 typedef struct measurement {
-    double seconds, transfer_seconds;
+    double seconds, transfer_seconds, within_seconds; /* of a turn of the loop within the kernel; 0: it has none */
     bool verified;
 } measurement;
 
@@ -93,13 +100,15 @@ static void build(ladder *work)
     const char *texts[] = {bench_checker, ladder_checker, ladder_tiles, ladder_steps};
     const cl_device_id id = ipt_context_cl_device(work->device.context);
     const cl_uint rows = (cl_uint)work->rows, cols = (cl_uint)work->cols;
+    char all[128];
     size_t kind = 0;
     cl_int status;
     while ((size_t)1 << kind < work->elem_size) {
         kind++;
     }
+    snprintf(all, sizeof all, "-DTILE=%zu -DLINES=%zu %s", work->tile, work->lines, options[kind]);
     work->program = clCreateProgramWithSource(ipt_context_cl_context(work->device.context), 4, texts, NULL, &status);
-    need(status == CL_SUCCESS && clBuildProgram(work->program, 1, &id, options[kind], NULL, NULL) == CL_SUCCESS,
+    need(status == CL_SUCCESS && clBuildProgram(work->program, 1, &id, all, NULL, NULL) == CL_SUCCESS,
          "building the kernels");
     work->check = clCreateKernel(work->program, "ladder_check", &status);
     need(status == CL_SUCCESS, "clCreateKernel");
@@ -112,6 +121,12 @@ static void build(ladder *work)
             need(status == CL_SUCCESS, "clSetKernelArg");
         }
     }
+}
+
+/* The bytes of a method's result. */
+static size_t result_bytes(const ladder *work, size_t which)
+{
+    return work->bytes + (methods[which].expected == LADDER_PADDED ? 256 * work->cols : 0);
 }
 
 /* Fills a buffer with new data. Returns the seed of the data. */
@@ -128,8 +143,8 @@ static void take_buffers(ladder *work)
     const size_t wanted = bench_larger(2, bench_wanted_buffers(&work->device, work->bytes));
     for (size_t i = 0; i < wanted; i++) {
         cl_int status;
-        work->buffers[i] =
-            clCreateBuffer(ipt_context_cl_context(work->device.context), CL_MEM_READ_WRITE, work->bytes, NULL, &status);
+        work->buffers[i] = clCreateBuffer(ipt_context_cl_context(work->device.context), CL_MEM_READ_WRITE,
+                                          work->bytes + 256 * work->cols, NULL, &status);
         need(status == CL_SUCCESS, "clCreateBuffer for a matrix");
         fill(work, work->buffers[i]); /* some devices allocate the memory only now */
     }
@@ -183,10 +198,11 @@ static cl_mem destination_of(const ladder *work, size_t which, size_t turn)
 
 static bool enqueue_kernel(ladder *work, cl_kernel kernel, cl_mem source, cl_mem destination)
 {
-    const size_t local[2] = {32, 8};
-    const size_t global[2] = {(work->cols + 31) / 32 * 32, (work->rows + 31) / 32 * 8};
+    const size_t tile = work->tile, local[2] = {tile, work->lines};
+    const size_t global[2] = {(work->cols + tile - 1) / tile * tile, (work->rows + tile - 1) / tile * work->lines};
     return clSetKernelArg(kernel, 0, sizeof destination, &destination) == CL_SUCCESS &&
            clSetKernelArg(kernel, 1, sizeof source, &source) == CL_SUCCESS &&
+           clSetKernelArg(kernel, 4, sizeof work->turns, &work->turns) == CL_SUCCESS &&
            clEnqueueNDRangeKernel(work->device.queue, kernel, 2, NULL, global, local, 0, NULL, NULL) == CL_SUCCESS;
 }
 
@@ -295,6 +311,24 @@ static size_t repeat_for(ladder *work, size_t which)
     return wanted > MAX_REPEAT ? MAX_REPEAT : bench_larger(MIN_REPEAT, (size_t)wanted);
 }
 
+/* Measures a loop within each kernel. */
+static void measure_within(ladder *work, measurement *results)
+{
+    work->turns = WITHIN;
+    for (size_t m = 0; m < METHODS; m++) {
+        double seconds[WITHIN_ROUNDS];
+        if (methods[m].by != BY_KERNEL) {
+            continue;
+        }
+        results[m].verified &= verify(work, m, 1);
+        for (size_t i = 0; i < WITHIN_ROUNDS; i++) {
+            seconds[i] = time_round(work, m, 1) / WITHIN;
+        }
+        results[m].within_seconds = median(seconds, WITHIN_ROUNDS);
+    }
+    work->turns = 1;
+}
+
 /* Measures rounds of all methods in turn, so that all of them find the device in the same state. */
 static void measure(ladder *work, measurement *results)
 {
@@ -325,7 +359,7 @@ static double time_transfer(ladder *work, size_t which, const void *input, void 
     cl_int status = clEnqueueWriteBuffer(queue, source, CL_FALSE, 0, work->bytes, input, 0, NULL, NULL);
     need(status == CL_SUCCESS, "clEnqueueWriteBuffer");
     enqueue(work, which, 0);
-    status = clEnqueueReadBuffer(queue, destination, CL_TRUE, 0, work->bytes, output, 0, NULL, NULL);
+    status = clEnqueueReadBuffer(queue, destination, CL_TRUE, 0, result_bytes(work, which), output, 0, NULL, NULL);
     need(status == CL_SUCCESS, "clEnqueueReadBuffer");
     return seconds_now() - begin;
 }
@@ -334,7 +368,7 @@ static void measure_transfers(ladder *work, measurement *results)
 {
     const cl_command_queue queue = work->device.queue;
     const cl_mem source = source_of(work, 0);
-    void *input = malloc(work->bytes), *output = malloc(work->bytes);
+    void *input = malloc(work->bytes), *output = malloc(work->bytes + 256 * work->cols);
     double seconds[METHODS][TRANSFER_ROUNDS];
     need(input != NULL && output != NULL, "malloc");
     for (size_t i = 0; i < TRANSFER_ROUNDS; i++) {
@@ -344,9 +378,9 @@ static void measure_transfers(ladder *work, measurement *results)
             need(status == CL_SUCCESS, "clEnqueueReadBuffer");
             fill(work, source); /* erases the result of the last execution */
             fill(work, destination_of(work, m, 0));
-            memset(output, 0, work->bytes);
+            memset(output, 0, result_bytes(work, m));
             seconds[m][i] = time_transfer(work, m, input, output);
-            status = clEnqueueWriteBuffer(queue, source, CL_TRUE, 0, work->bytes, output, 0, NULL, NULL);
+            status = clEnqueueWriteBuffer(queue, source, CL_TRUE, 0, result_bytes(work, m), output, 0, NULL, NULL);
             need(status == CL_SUCCESS, "clEnqueueWriteBuffer");
             results[m].verified &= is_right(work, m, source, seed, methods[m].expected);
         }
@@ -362,14 +396,21 @@ static void measure_transfers(ladder *work, measurement *results)
 /* Output */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+/* GB/s of the loop within the kernel; 0: it has none. */
+static double within_speed(const ladder *work, const measurement *result)
+{
+    return result->within_seconds > 0 ? 2e-9 * (double)work->bytes / result->within_seconds : 0;
+}
+
 static void show(const ladder *work, const measurement *results)
 {
-    printf("%zux%zu:%zu, %zu buffers\n%-16s %10s %9s %9s %7s %15s  %s\n", work->rows, work->cols, work->elem_size,
-           work->buffer_count, "kernel", "ms", "GB/s", "GiB/s", "ratio", "transfers: ms", "verified");
+    printf("%zux%zu:%zu, %zu buffers\n%-17s %10s %9s %9s %7s %12s %15s  %s\n", work->rows, work->cols, work->elem_size,
+           work->buffer_count, "kernel", "ms", "GB/s", "GiB/s", "ratio", "within: GB/s", "transfers: ms", "verified");
     for (size_t m = 0; m < METHODS; m++) {
         const double speed = 2 * (double)work->bytes / results[m].seconds;
-        printf("%-16s %10.4f %9.2f %9.2f %7.3f", methods[m].name, results[m].seconds * 1e3, speed * 1e-9,
+        printf("%-17s %10.4f %9.2f %9.2f %7.3f", methods[m].name, results[m].seconds * 1e3, speed * 1e-9,
                speed / (1 << 30), results[0].seconds / results[m].seconds);
+        bench_show_number(stdout, 12, 2, results[m].within_seconds > 0, within_speed(work, &results[m]));
         bench_show_number(stdout, 15, 3, results[m].transfer_seconds > 0, results[m].transfer_seconds * 1e3);
         printf("  %s\n", results[m].verified ? "yes" : "NO");
     }
@@ -384,6 +425,7 @@ static void write_csv(FILE *stream, const ladder *work, const measurement *resul
                 work->elem_size, speed * 1e-9, speed / (1 << 30), results[0].seconds / results[m].seconds,
                 results[m].verified, results[m].seconds * 1e3);
         bench_csv_number(stream, results[m].transfer_seconds > 0, results[m].transfer_seconds * 1e3);
+        bench_csv_number(stream, results[m].within_seconds > 0, within_speed(work, &results[m]));
         fputc('\n', stream);
     }
     need(fflush(stream) == 0, "writing the CSV");
@@ -403,11 +445,17 @@ static bool read_shape(const char *text, ladder *work)
            bench_shape_bytes(work->rows, work->cols, work->elem_size, 1, &work->bytes);
 }
 
+typedef struct settings {
+    size_t tile, lines;
+    bool transfers;
+    FILE *csv; /* NULL: none */
+} settings;
+
 /* Measures one shape and prints its lines. Returns whether all results are right. */
-static bool climb(ipt_context *context, const char *shape, bool transfers, FILE *csv)
+static bool climb(ipt_context *context, const char *shape, const settings *set)
 {
-    measurement results[METHODS] = {{0, 0, false}};
-    ladder work = {0};
+    measurement results[METHODS] = {{0}};
+    ladder work = {.tile = set->tile, .lines = set->lines, .turns = 1};
     bool good = true;
     if (!read_shape(shape, &work)) {
         fprintf(stderr, "ladder: '%s' is not ROWSxCOLS:BYTES with BYTES 1, 2, 4, 8 or 16 and under 2^32 elements\n",
@@ -416,12 +464,13 @@ static bool climb(ipt_context *context, const char *shape, bool transfers, FILE 
     }
     open_ladder(&work, context);
     measure(&work, results);
-    if (transfers) {
+    measure_within(&work, results);
+    if (set->transfers) {
         measure_transfers(&work, results);
     }
     show(&work, results);
-    if (csv != NULL) {
-        write_csv(csv, &work, results);
+    if (set->csv != NULL) {
+        write_csv(set->csv, &work, results);
     }
     for (size_t m = 0; m < METHODS; m++) {
         good &= results[m].verified;
@@ -430,22 +479,36 @@ static bool climb(ipt_context *context, const char *shape, bool transfers, FILE 
     return good;
 }
 
+/* Reads an option's number from 1 to most. */
+static bool read_number(const char *text, size_t most, size_t *found)
+{
+    char behind;
+    return sscanf(text, "%zu%c", found, &behind) == 1 && *found > 0 && *found <= most;
+}
+
 int main(int count, char **arguments)
 {
+    settings set = {.tile = 32, .lines = 8};
     const char *csv_name = NULL;
     size_t shapes = 0;
-    bool transfers = false, good = true;
+    bool good = true;
     for (int i = 1; i < count; i++) { /* shapes move before the options */
         if (strcmp(arguments[i], "--transfers") == 0) {
-            transfers = true;
+            set.transfers = true;
         } else if (strcmp(arguments[i], "--csv") == 0 && i + 1 < count) {
             csv_name = arguments[++i];
+        } else if (strcmp(arguments[i], "--tile") == 0 && i + 1 < count) {
+            good &= read_number(arguments[++i], 64, &set.tile);
+        } else if (strcmp(arguments[i], "--lines") == 0 && i + 1 < count) {
+            good &= read_number(arguments[++i], 64, &set.lines);
         } else {
             arguments[shapes++] = arguments[i];
         }
     }
-    if (shapes == 0) {
-        fputs("usage: ladder ROWSxCOLS:BYTES ... [--transfers] [--csv FILE]\n", stderr);
+    if (shapes == 0 || !good || set.lines > set.tile) {
+        fputs("usage: ladder ROWSxCOLS:BYTES ... [--transfers] [--tile 32] [--lines 8] [--csv FILE], with at most 64 "
+              "lines, and no more than the tile has rows\n",
+              stderr);
         return 2;
     }
     ipt_context *context;
@@ -454,15 +517,23 @@ int main(int count, char **arguments)
     need(ipt_device_describe(ipt_context_cl_device(context), device, sizeof device) == IPT_SUCCESS,
          "ipt_device_describe");
     fputs(device, stdout);
-    FILE *csv = csv_name == NULL ? NULL : fopen(csv_name, "w");
-    need(csv_name == NULL || csv != NULL, "opening the CSV");
-    if (csv != NULL) {
-        fputs("kernel,rows,cols,elem_bytes,gb_per_s,gib_per_s,ratio,verified,ms,ms_with_transfers\n", csv);
+    size_t most = 0;
+    need(clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL) ==
+                 CL_SUCCESS &&
+             most >= set.tile,
+         "work-groups with a line of a tile");
+    set.lines = bench_smaller(set.lines, most / set.tile);
+    printf("tiles of %zu x %zu by %zu x %zu work-items\n", set.tile, set.tile, set.tile, set.lines);
+    set.csv = csv_name == NULL ? NULL : fopen(csv_name, "w");
+    need(csv_name == NULL || set.csv != NULL, "opening the CSV");
+    if (set.csv != NULL) {
+        fputs("kernel,rows,cols,elem_bytes,gb_per_s,gib_per_s,ratio,verified,ms,ms_with_transfers,within_gb_per_s\n",
+              set.csv);
     }
     for (size_t i = 0; i < shapes; i++) {
-        good &= climb(context, arguments[i], transfers, csv);
+        good &= climb(context, arguments[i], &set);
     }
-    good &= csv == NULL || fclose(csv) == 0;
+    good &= set.csv == NULL || fclose(set.csv) == 0;
     ipt_context_destroy(context);
     return good ? 0 : 1;
 }

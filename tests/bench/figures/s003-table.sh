@@ -1,5 +1,5 @@
 # Pomorski's last table: milliseconds to transpose a large square of floats. Here also with the upload and download of a
-# host matrix, and by ipt. The paper's row for cuBLAS has no counterpart in OpenCL.
+# host matrix, and by ipt. A work-item moves one element, as in the slides; more where work-groups have fewer work-items. The paper's row for cuBLAS has no counterpart in OpenCL.
 . "$(dirname "$0")/common.sh"
 ladder=${LADDER:-$(dirname "$tool")/ladder}
 
@@ -10,7 +10,7 @@ else
 fi
 
 measure() {
-    "$ladder" $shape --transfers --csv "$csv"
+    "$ladder" $shape --transfers --lines 32 --csv "$csv"
 }
 
 # The paper's last table, an M2070: 11.1 ms for its own best kernel, 6.8 ms for cuBLAS, 8.7 ms for its copy. The data
