@@ -700,8 +700,10 @@ static void actions_published_models(void **state)
                  {IPT_LAYOUT_ELEMENTS, 32, "model work-group: "},
                  {IPT_LAYOUT_PLANES, 24, "model interleaved: 32 work-items to"},
                  {IPT_LAYOUT_ELEMENTS, 200, "model large: "}};
-    ipt_context *const context = test_make_context(16384);
     (void)state;
+    test_need_own_kernels();
+    test_need_group_of_32();
+    ipt_context *const context = test_make_context(16384);
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
         ipt_batch_operand operands[3] = {
             {.name = "A", .access = IPT_READ}, {.name = "B", .access = IPT_READ}, {.name = "C", .access = IPT_WRITE}};

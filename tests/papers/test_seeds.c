@@ -782,6 +782,9 @@ static void seeds_padding(void **state)
 static void seeds_padding_by_method(void **state)
 {
     (void)state;
+    test_need_own_kernels();
+    if (test_group_limit() < 256)
+        test_skip("work-groups have fewer than 256 work-items");
     static const size_t shapes[][2] = {{101, 103}, {619, 661}, {1009, 5}, {96, 131}, {67, 71}, {720, 180}, {7, 11}};
     static const size_t element_sizes[] = {4, 8, 3};
     ipt_context *context = make_padding_context();
