@@ -701,7 +701,7 @@ static void actions_published_models(void **state)
                  {IPT_LAYOUT_PLANES, 24, "model interleaved: 32 work-items to"},
                  {IPT_LAYOUT_ELEMENTS, 200, "model large: "}};
     (void)state;
-    test_need_own_kernels();
+    test_need_compiler();
     test_need_group_of_32();
     ipt_context *const context = test_make_context(16384);
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {

@@ -782,7 +782,7 @@ static void seeds_padding(void **state)
 static void seeds_padding_by_method(void **state)
 {
     (void)state;
-    test_need_own_kernels();
+    test_need_compiler();
     if (test_group_limit() < 256)
         test_skip("work-groups have fewer than 256 work-items");
     static const size_t shapes[][2] = {{101, 103}, {619, 661}, {1009, 5}, {96, 131}, {67, 71}, {720, 180}, {7, 11}};

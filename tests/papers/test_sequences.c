@@ -187,7 +187,7 @@ static const char *kernel_of(size_t bytes)
 static void sequences_methods(void **state)
 {
     (void)state;
-    test_need_own_kernels();
+    test_need_compiler();
     if (test_group_limit() < 256)
         test_skip("work-groups have fewer than 256 work-items");
     static const size_t shapes[][3] = {{720, 180, 4},  {180, 720, 4}, {600, 500, 8},  {619, 661, 4}, {211, 223, 4},
@@ -292,7 +292,7 @@ static void sequences_methods_alone(void **state)
 static void sequences_methods_sets(void **state)
 {
     (void)state;
-    test_need_own_kernels();
+    test_need_compiler();
     if (test_group_limit() < 256)
         test_skip("work-groups have fewer than 256 work-items");
     static const size_t sides[] = {7, 23, 29, 47, 53, 89, 97, 127, 251};
@@ -320,7 +320,7 @@ static void sequences_methods_sets(void **state)
 static void sequences_heuristics(void **state)
 {
     (void)state;
-    test_need_own_kernels();
+    test_need_compiler();
     static const size_t shapes[][3] = {{720, 180, 4}, {180, 720, 4}, {600, 500, 8}, {101, 103, 16},
                                        {5400, 64, 1}, {400, 350, 2}, {1, 100, 4}};
     const ipt_heuristic_device device = {.local_bytes = 16384, .max_group = 1024, .simd_width = 32};
@@ -359,7 +359,7 @@ static void sequences_heuristics(void **state)
 static void sequences_heuristics_alone(void **state)
 {
     (void)state;
-    test_need_own_kernels();
+    test_need_compiler();
     static const struct {
         ipt_plan_desc desc;
         const char *word;
