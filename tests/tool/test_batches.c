@@ -504,7 +504,7 @@ static void tool_batches_precompiled(void **state)
     expect_part(output, " precompile 24x20:4\n * --action ");
     expect_part(output, "\n * --action posv:float:4x2:5, for ");
     expect_part(output, "\nstatic const ipt_batch_desc own_batch_1 = {\n    5, own_operands_1, 3, IPT_ACTION_POSV, 0u, "
-                        "NULL, NULL, NULL, IPT_MODEL_AUTO, 0, 0, 0, NULL, 0,\n};\n");
+                        "NULL, NULL, NULL, IPT_MODEL_AUTO, IPT_METHOD_AUTO, 0, 0, 0, NULL, 0,\n};\n");
     expect_part(output, "\n    {\"x\", \"float\", 3, 1, IPT_READ, IPT_LAYOUT_PLANES, 0, 0},\n");
 }
 
